@@ -1,0 +1,66 @@
+/** What a launch did, as the simulator counts it. All numbers are totals over the workgroups that ran. */
+
+export interface MemoryCounters {
+  /** Bytes that active lanes asked for. */
+  readBytes: number;
+  writeBytes: number;
+  /** Load or store instructions, one a subgroup that has an active lane. */
+  readRequests: number;
+  writeRequests: number;
+  /** Global memory: distinct 32-byte sectors touched, summed over requests. Shared memory: 0. */
+  readSectors: number;
+  writeSectors: number;
+  /**
+   * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. A request of w-element accesses is served
+   * in groups of 32/w consecutive lanes; a group takes as many passes as the most loaded bank has distinct words.
+   */
+  passes: number;
+  /** Shared memory: passes beyond the first of each group of lanes. */
+  conflicts: number;
+}
+
+export interface Counters {
+  workgroups: number;
+  invocations: number;
+  /** Sums over the buffers, and over the shared arrays, of the entries in `memory`. */
+  globalReadBytes: number;
+  globalWriteBytes: number;
+  globalSectors: number;
+  sharedReadBytes: number;
+  sharedWriteBytes: number;
+  sharedPasses: number;
+  sharedConflicts: number;
+  /** Barriers passed, one for each time a whole workgroup passes one. */
+  barriers: number;
+  /** Conditional branches and loop tests, one a subgroup each time it decides. */
+  branches: number;
+  /** Those on which the active lanes of a subgroup disagreed. */
+  divergentBranches: number;
+  /** Atomic operations, one an active lane. */
+  globalAtomics: number;
+  sharedAtomics: number;
+  /** Floating-point operations of active lanes: an fma is two, a conversion or comparison none. */
+  flops: number;
+  /** Special-function operations (division, sqrt, exp, …) of active lanes; they are in `flops` too. */
+  specials: number;
+  /** Instructions issued by subgroups, by kind; loop control and variables are free. */
+  issuedArithmetic: number;
+  issuedSpecial: number;
+  issuedMemory: number;
+  issuedSubgroup: number;
+  /** By the name of the buffer or shared array. */
+  memory: Record<string, MemoryCounters>;
+}
+
+export function emptyMemoryCounters(): MemoryCounters {
+  return {
+    readBytes: 0,
+    writeBytes: 0,
+    readRequests: 0,
+    writeRequests: 0,
+    readSectors: 0,
+    writeSectors: 0,
+    passes: 0,
+    conflicts: 0,
+  };
+}

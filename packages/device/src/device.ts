@@ -1,0 +1,78 @@
+/**
+ * The one interface over all devices. A device compiles kernels, owns buffers and runs launches; what differs
+ * between devices (checks, counters, clocks) is optional data in the result, never another call.
+ */
+
+import type { Args, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import type { Counters } from "./counters.ts";
+import type { Finding } from "./findings.ts";
+
+export type DeviceId = "sim" | "cpu" | "webgpu" | "cuda" | "hip";
+
+export interface DeviceLimits {
+  /** Subgroup widths that kernels can be built for here. */
+  readonly subgroupSizes: readonly number[];
+  readonly maxInvocationsPerWorkgroup: number;
+  readonly maxSharedBytes: number;
+  readonly maxBufferBytes: number;
+  /** The largest product of a launch's workgroup counts. */
+  readonly maxWorkgroups: number;
+}
+
+export type TypedArrayOf<E extends ElementType> = E extends "f32"
+  ? Float32Array
+  : E extends "i32"
+    ? Int32Array
+    : Uint32Array;
+
+export type AnyTypedArray = Float32Array | Int32Array | Uint32Array;
+
+/** Global memory on a device. Usable only with the device that made it, until `destroy` or the device's `close`. */
+export interface DeviceBuffer<E extends ElementType = ElementType> {
+  readonly element: E;
+  /** In elements. */
+  readonly length: number;
+  /** Replaces the elements from `offset` on; the data must fit. */
+  write(data: TypedArrayOf<E>, offset?: number): Promise<void>;
+  /** A copy of the whole contents. */
+  read(): Promise<TypedArrayOf<E>>;
+  destroy(): void;
+}
+
+export interface Launch<P extends Params = Params> {
+  /** Workgroups on x, or on x, y and z. 0 is valid and runs nothing. */
+  readonly workgroups: number | readonly [number, number?, number?];
+  /** A value for each parameter of the kernel: a number for a scalar, a DeviceBuffer for a buffer. */
+  readonly args: Args<P>;
+  /** Only on `sim`: run these workgroups (linear indices) and no others; counters are then theirs alone. */
+  readonly sample?: readonly number[];
+}
+
+export interface RunResult {
+  /** Wall-clock time of the launch in milliseconds as this device measures it; null where that means nothing (`sim`). */
+  readonly timeMs: number | null;
+  /** What the launch did, where the device counts (`sim`). */
+  readonly counters: Counters | null;
+  /** What is wrong with it, where the device checks (`sim`) and was asked to collect rather than to throw. */
+  readonly findings: readonly Finding[];
+}
+
+/** A kernel compiled for one device. */
+export interface Program<P extends Params = Params> {
+  readonly ir: KernelIR;
+  run(launch: Launch<P>): Promise<RunResult>;
+}
+
+export interface Device {
+  readonly id: DeviceId;
+  /** For people: the processor or card. */
+  readonly name: string;
+  /** The subgroup width that kernels are built for. */
+  readonly subgroupSize: number;
+  readonly limits: DeviceLimits;
+  /** A buffer of `length` elements, zeroed, or holding a copy of the data. */
+  createBuffer<E extends ElementType>(element: E, contents: number | TypedArrayOf<E>): DeviceBuffer<E>;
+  compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<Program<P>>;
+  /** Frees everything; later calls throw DEVICE_CLOSED. */
+  close(): Promise<void>;
+}

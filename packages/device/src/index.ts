@@ -1,0 +1,3 @@
+export * from "./counters.ts";
+export * from "./device.ts";
+export * from "./findings.ts";

@@ -1,0 +1,70 @@
+/** Descriptors of types and parameters, as users write them in `kernel(...)`. */
+
+import type { Access, ElementType, NumericType } from "../ir/types.ts";
+
+export interface TypeDescriptor<T extends NumericType | "bool"> {
+  readonly kind: "type";
+  readonly type: T;
+}
+
+export const f32: TypeDescriptor<"f32"> = Object.freeze({ kind: "type", type: "f32" });
+export const i32: TypeDescriptor<"i32"> = Object.freeze({ kind: "type", type: "i32" });
+export const u32: TypeDescriptor<"u32"> = Object.freeze({ kind: "type", type: "u32" });
+/** For variables and values only: a bool cannot live in a buffer or be a parameter. */
+export const bool: TypeDescriptor<"bool"> = Object.freeze({ kind: "type", type: "bool" });
+
+/** The type of memory that atomic operations, and only they, touch. */
+export interface AtomicDescriptor<E extends ElementType> {
+  readonly kind: "atomic";
+  readonly type: E;
+}
+
+export function atomic<E extends ElementType>(element: TypeDescriptor<E>): AtomicDescriptor<E> {
+  return Object.freeze({ kind: "atomic", type: element.type });
+}
+
+export interface BufferDescriptor<E extends ElementType, A extends Access, Atomic extends boolean> {
+  readonly kind: "buffer";
+  readonly element: E;
+  readonly access: A;
+  readonly atomic: Atomic;
+}
+
+/** Global memory: `buffer(f32)` is read-only, `buffer(f32, "read_write")` not; `buffer(atomic(u32))` is atomic. */
+export function buffer<E extends ElementType>(
+  element: AtomicDescriptor<E>,
+): BufferDescriptor<E, "read_write", true>;
+export function buffer<E extends ElementType, A extends Access = "read">(
+  element: TypeDescriptor<E>,
+  access?: A,
+): BufferDescriptor<E, A, false>;
+export function buffer(
+  element: TypeDescriptor<ElementType> | AtomicDescriptor<ElementType>,
+  access?: Access,
+): BufferDescriptor<ElementType, Access, boolean> {
+  const isAtomic = element.kind === "atomic";
+  return Object.freeze({
+    kind: "buffer",
+    element: element.type,
+    access: access ?? (isAtomic ? "read_write" : "read"),
+    atomic: isAtomic,
+  });
+}
+
+export type ParamDescriptor = TypeDescriptor<NumericType> | BufferDescriptor<ElementType, Access, boolean>;
+
+/** The parameters of a kernel by name, in order. */
+export type Params = Readonly<Record<string, ParamDescriptor>>;
+
+/** What a launch must pass for a buffer parameter; devices give such objects. */
+export interface BufferArgument<E extends ElementType = ElementType> {
+  readonly element: E;
+  readonly length: number;
+}
+
+/** What a launch passes: a number for each scalar, a buffer of the same element type for each buffer. */
+export type Args<P extends Params> = {
+  readonly [K in keyof P]: P[K] extends BufferDescriptor<infer E, Access, boolean>
+    ? BufferArgument<E>
+    : number;
+};

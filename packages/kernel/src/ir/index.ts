@@ -1,0 +1,4 @@
+export * from "./nodes.ts";
+export * from "./ops.ts";
+export * from "./site.ts";
+export * from "./types.ts";

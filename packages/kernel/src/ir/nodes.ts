@@ -1,0 +1,279 @@
+/**
+ * The nodes of the IR: small, frozen, in program order. A block is a list of them; structured control flow nests
+ * blocks. Nothing here knows how a node is recorded, checked, run or emitted.
+ */
+
+import type { OpName } from "./ops.ts";
+import type { Site } from "./site.ts";
+import type { Memory, Param, SharedMemory, Value, Variable } from "./types.ts";
+
+interface NodeBase {
+  readonly site: Site;
+}
+
+export interface Block {
+  readonly nodes: readonly Node[];
+}
+
+/** A literal. Constants, parameters and built-ins stand at the front of the kernel's body, each once. */
+export interface ConstNode extends NodeBase {
+  readonly kind: "const";
+  readonly result: Value;
+  readonly value: number | boolean;
+}
+
+/** Reads a scalar parameter of the kernel. */
+export interface ParamNode extends NodeBase {
+  readonly kind: "param";
+  readonly result: Value;
+  readonly name: string;
+}
+
+/** `workgroupIndex` is the linear index over x, then y, then z of the launch; `lane` the index in the subgroup. */
+export type BuiltinName =
+  | `workgroupId.${"x" | "y" | "z"}`
+  | `localId.${"x" | "y" | "z"}`
+  | `globalId.${"x" | "y" | "z"}`
+  | `numWorkgroups.${"x" | "y" | "z"}`
+  | "workgroupIndex"
+  | "localIndex"
+  | "subgroupId"
+  | "lane";
+
+/** A built-in index, u32. Subgroup s holds local indices s·W to s·W + W − 1 for subgroup width W. */
+export interface BuiltinNode extends NodeBase {
+  readonly kind: "builtin";
+  readonly result: Value;
+  readonly builtin: BuiltinName;
+}
+
+/** Pure arithmetic: see ops.ts for each operation's signature, meaning and cost. */
+export interface OpNode extends NodeBase {
+  readonly kind: "op";
+  readonly op: OpName;
+  readonly operands: readonly Value[];
+  readonly result: Value;
+}
+
+export type AccessWidth = 1 | 2 | 4;
+
+/** Reads `results.length` (1, 2 or 4) consecutive elements; `index` is in elements and a multiple of that width. */
+export interface LoadNode extends NodeBase {
+  readonly kind: "load";
+  readonly memory: Memory;
+  readonly index: Value;
+  readonly results: readonly Value[];
+}
+
+/** Writes `values.length` (1, 2 or 4) consecutive elements; `index` is in elements and a multiple of that width. */
+export interface StoreNode extends NodeBase {
+  readonly kind: "store";
+  readonly memory: Memory;
+  readonly index: Value;
+  readonly values: readonly Value[];
+}
+
+export type AtomicOp =
+  | "load"
+  | "store"
+  | "add"
+  | "min"
+  | "max"
+  | "and"
+  | "or"
+  | "xor"
+  | "exchange"
+  | "compareExchange";
+
+/**
+ * What an atomic operation orders. `relaxed` orders nothing. `acquire` makes what the releasing invocation wrote
+ * before visible after; `release` publishes what this invocation wrote before; `acq_rel` does both.
+ */
+export type MemoryOrder = "relaxed" | "acquire" | "release" | "acq_rel";
+
+/**
+ * An atomic operation on one element. Operands: none for load, (expected, desired) for compareExchange, one
+ * otherwise. The result is the old value (null for store); f32 supports load, store, add and exchange.
+ */
+export interface AtomicNode extends NodeBase {
+  readonly kind: "atomic";
+  readonly op: AtomicOp;
+  readonly memory: Memory;
+  readonly index: Value;
+  readonly operands: readonly Value[];
+  readonly result: Value | null;
+  readonly order: MemoryOrder;
+}
+
+/** Declares a variable; it starts anew each time control passes here. Without `init`, reading it first is an error. */
+export interface VarNode extends NodeBase {
+  readonly kind: "var";
+  readonly variable: Variable;
+  readonly init: Value | null;
+}
+
+export interface VarGetNode extends NodeBase {
+  readonly kind: "varGet";
+  readonly variable: Variable;
+  readonly result: Value;
+}
+
+export interface VarSetNode extends NodeBase {
+  readonly kind: "varSet";
+  readonly variable: Variable;
+  readonly value: Value;
+}
+
+export interface IfNode extends NodeBase {
+  readonly kind: "if";
+  readonly condition: Value;
+  readonly then: Block;
+  readonly else: Block;
+}
+
+/**
+ * `for (i = from; i < to; i += step)`, evaluated as in C with i, from, to and step of one integer type; `from`, `to`
+ * and `step` are evaluated once. A constant negative step (i32) counts down: `i > to`. `continue` goes to the next i.
+ */
+export interface ForNode extends NodeBase {
+  readonly kind: "for";
+  readonly induction: Value;
+  readonly from: Value;
+  readonly to: Value;
+  readonly step: Value;
+  /** The sign of the step, known at build time. */
+  readonly direction: "up" | "down";
+  /** A request to the target compiler: true for full, a number for a factor, false for none. */
+  readonly unroll: boolean | number;
+  readonly body: Block;
+}
+
+/** Runs `condition`, leaves when `test` (a value of that block) is false, runs `body`, and starts again. */
+export interface WhileNode extends NodeBase {
+  readonly kind: "while";
+  readonly condition: Block;
+  readonly test: Value;
+  readonly body: Block;
+}
+
+/** Leaves the innermost loop. The last node of its block. */
+export interface BreakNode extends NodeBase {
+  readonly kind: "break";
+}
+
+/** Goes on with the next iteration of the innermost loop. The last node of its block. */
+export interface ContinueNode extends NodeBase {
+  readonly kind: "continue";
+}
+
+export interface Role {
+  readonly name: string;
+  /** The role's subgroups: first ≤ subgroupId < first + count. */
+  readonly first: number;
+  readonly count: number;
+  readonly body: Block;
+}
+
+/** Each subgroup runs the body of the role that its index falls in; subgroups of no role run none. */
+export interface RolesNode extends NodeBase {
+  readonly kind: "roles";
+  readonly roles: readonly Role[];
+}
+
+/** All invocations of the workgroup meet here; earlier accesses to shared and global memory are visible after. */
+export interface BarrierNode extends NodeBase {
+  readonly kind: "barrier";
+}
+
+/** Barrier, one load that all invocations share (index is workgroup-uniform), barrier. The result is uniform. */
+export interface UniformLoadNode extends NodeBase {
+  readonly kind: "uniformLoad";
+  readonly memory: SharedMemory;
+  readonly index: Value;
+  readonly result: Value;
+}
+
+export type SubgroupOp =
+  | "sum"
+  | "min"
+  | "max"
+  | "any"
+  | "all"
+  | "ballot"
+  | "broadcast"
+  | "broadcastFirst"
+  | "shuffle"
+  | "shuffleXor"
+  | "shuffleUp"
+  | "shuffleDown"
+  | "inclusiveSum"
+  | "exclusiveSum";
+
+/**
+ * An operation over the active invocations of a subgroup of width W.
+ *
+ * - `sum`, `min`, `max` combine as a butterfly: for o = W/2, W/4, …, 1: v[l] = v[l] ∘ v[l xor o]; inactive lanes hold
+ *   the identity. The order is part of the meaning, so that f32 sums agree bit for bit.
+ * - `inclusiveSum`: for o = 1, 2, …, W/2: v[l] = l ≥ o ? v[l − o] + v[l] : v[l] (all lanes at once); `exclusiveSum`
+ *   is that shifted up by one lane, lane 0 holding 0.
+ * - `ballot` has ⌈W/32⌉ u32 results, lane l being bit l mod 32 of word ⌊l/32⌋.
+ * - `broadcast(v, lane)`, `shuffle(v, lane)`, `shuffleXor(v, mask)`, `shuffleUp(v, n)` (from l − n), `shuffleDown(v, n)`
+ *   (from l + n): second operand u32. Reading an inactive lane or one outside the subgroup is an error that the
+ *   simulator reports; the value is then the invocation's own.
+ */
+export interface SubgroupNode extends NodeBase {
+  readonly kind: "subgroup";
+  readonly op: SubgroupOp;
+  readonly operands: readonly Value[];
+  readonly results: readonly Value[];
+}
+
+/** A label for readers of the printed IR and of emitted code (an unrolled iteration, say). No effect. */
+export interface CommentNode extends NodeBase {
+  readonly kind: "comment";
+  readonly text: string;
+}
+
+export type Node =
+  | ConstNode
+  | ParamNode
+  | BuiltinNode
+  | OpNode
+  | LoadNode
+  | StoreNode
+  | AtomicNode
+  | VarNode
+  | VarGetNode
+  | VarSetNode
+  | IfNode
+  | ForNode
+  | WhileNode
+  | BreakNode
+  | ContinueNode
+  | RolesNode
+  | BarrierNode
+  | UniformLoadNode
+  | SubgroupNode
+  | CommentNode;
+
+export type NodeKind = Node["kind"];
+
+/** How strictly barriers are checked: proved at build time, or left to the simulator (`dynamic`). */
+export type UniformityMode = "static" | "dynamic";
+
+/** A kernel recorded for one subgroup width: everything a device needs to run or emit it. */
+export interface KernelIR {
+  readonly name: string;
+  readonly params: readonly Param[];
+  /** In declaration order. */
+  readonly shared: readonly SharedMemory[];
+  readonly workgroupSize: readonly [number, number, number];
+  /** Invocations a subgroup, 4 to 128, a power of two; the workgroup's size is a multiple of it. */
+  readonly subgroupSize: number;
+  readonly uniformity: UniformityMode;
+  readonly body: Block;
+  /** Number of values; ids are 0 to valueCount − 1. */
+  readonly valueCount: number;
+  readonly variableCount: number;
+  readonly site: Site;
+}
