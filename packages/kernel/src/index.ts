@@ -1,5 +1,22 @@
+/** The staged kernel language, its IR and what is known about it. Runs in any JavaScript engine. */
+
 export * from "./errors.ts";
 export * from "./ir/index.ts";
+export * from "./analysis/index.ts";
 export * as math from "./math.ts";
 export * from "./frontend/params.ts";
-export * from "./frontend/kernel.ts";
+export { kernel, Kernel, type BuildOptions, type KernelBody, type KernelOptions, type Symbols } from "./frontend/kernel.ts";
+export { Bool, F32, I32, Offset, Scalar, U32, type Index, type Operand, type ScalarOf } from "./frontend/scalar.ts";
+export * from "./frontend/functions.ts";
+export * from "./frontend/layout.ts";
+export * from "./frontend/vector.ts";
+export { Gpu, type ForRange, type RoleOptions, type Xyz } from "./frontend/gpu.ts";
+export { RegisterArray, Var, type VariableType } from "./frontend/variable.ts";
+export {
+  AtomicArray,
+  SharedArray,
+  type AtomicOptions,
+  type Buffer,
+  type View,
+  type ViewOptions,
+} from "./frontend/memory.ts";

@@ -1,13 +1,142 @@
-import type { KernelIR } from "../ir/nodes.ts";
-import type { Params } from "./params.ts";
+/** `kernel(...)`: a kernel as users define it, and its build for one subgroup width. */
+
+import { analyseUniformity, verify } from "../analysis/index.ts";
+import { EvolverError } from "../errors.ts";
+import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
+import { captureSite, type Site } from "../ir/site.ts";
+import type { Access, ElementType, NumericType, Param } from "../ir/types.ts";
+import { Gpu } from "./gpu.ts";
+import { AtomicArray, MutableBuffer, type Buffer } from "./memory.ts";
+import type { BufferDescriptor, Params, TypeDescriptor } from "./params.ts";
+import { Recorder } from "./recorder.ts";
+import { wrap, type ScalarOf } from "./scalar.ts";
+
+/** What the body sees for each parameter. */
+export type Symbols<P extends Params> = {
+  readonly [K in keyof P]: P[K] extends BufferDescriptor<infer E, infer A, infer Atomic>
+    ? Atomic extends true
+      ? AtomicArray<E>
+      : Buffer<E, A>
+    : P[K] extends TypeDescriptor<infer T extends NumericType>
+      ? ScalarOf<T>
+      : never;
+};
 
 export interface BuildOptions {
+  /** Invocations a subgroup: a power of two from 4 to 128. */
   readonly subgroup: number;
 }
 
+type WorkgroupSize = readonly [number, number?, number?];
+
+export interface KernelOptions<P extends Params> {
+  readonly params: P;
+  /** Invocations a workgroup on x, y and z; may depend on the subgroup width. */
+  readonly workgroup: WorkgroupSize | ((build: BuildOptions) => WorkgroupSize);
+  /**
+   * "static" (the default) refuses barriers and subgroup operations whose control flow is not proved uniform;
+   * "dynamic" leaves that to the simulator, and WebGPU will not take the kernel.
+   */
+  readonly uniformity?: UniformityMode;
+}
+
+export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => void;
+
 /** A kernel in TypeScript: built anew, by running its body once, for each subgroup width it is needed in. */
-export interface Kernel<P extends Params = Params> {
+export class Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
-  build(options: BuildOptions): KernelIR;
+  readonly #options: KernelOptions<P>;
+  readonly #body: (params: never, gpu: Gpu) => void;
+  readonly #site: Site;
+  readonly #builds = new Map<number, KernelIR>();
+
+  constructor(name: string, options: KernelOptions<P>, body: KernelBody<P>, site: Site) {
+    this.name = name;
+    this.params = options.params;
+    this.#options = options;
+    this.#body = body;
+    this.#site = site;
+  }
+
+  /** Records, verifies and analyses the kernel for a subgroup width. The result is kept and the same each time. */
+  build(options: BuildOptions): KernelIR {
+    const known = this.#builds.get(options.subgroup);
+    if (known !== undefined) return known;
+    const built = this.#record(options);
+    this.#builds.set(options.subgroup, built);
+    return built;
+  }
+
+  #record({ subgroup }: BuildOptions): KernelIR {
+    if (![4, 8, 16, 32, 64, 128].includes(subgroup)) {
+      throw new EvolverError("INVALID_SUBGROUP", `${subgroup} is not a subgroup width`, {
+        hint: "widths are powers of two from 4 to 128",
+      });
+    }
+    const { workgroup, uniformity = "static" } = this.#options;
+    const given = typeof workgroup === "function" ? workgroup({ subgroup }) : workgroup;
+    const size = [given[0], given[1] ?? 1, given[2] ?? 1] as const;
+    if (
+      !size.every((extent) => Number.isInteger(extent) && extent >= 1) ||
+      size[0] * size[1] * size[2] > 1024
+    ) {
+      throw new EvolverError("INVALID_WORKGROUP", `[${size.join(", ")}] is not a workgroup size`, {
+        where: [this.#site.location],
+        hint: "three whole numbers, at least 1, with a product of at most 1024",
+      });
+    }
+    const recorder = new Recorder(this.name, this.#site);
+    const params: Param[] = [];
+    const symbols: Record<string, unknown> = {};
+    for (const [name, descriptor] of Object.entries(this.params)) {
+      const [param, symbol] = declare(recorder, name, descriptor);
+      params.push(param);
+      Object.defineProperty(symbols, name, { get: symbol, enumerable: true });
+    }
+    this.#body(symbols as never, new Gpu(recorder, size, subgroup));
+    const ir: KernelIR = Object.freeze({
+      name: this.name,
+      params: Object.freeze(params),
+      workgroupSize: size,
+      subgroupSize: subgroup,
+      uniformity,
+      body: Object.freeze({ nodes: recorder.finish() }),
+      shared: Object.freeze(recorder.shared),
+      valueCount: recorder.valueCount,
+      variableCount: recorder.variableCount,
+      site: this.#site,
+    });
+    verify(ir);
+    analyseUniformity(ir);
+    return ir;
+  }
+}
+
+/** A parameter's declaration and what the body sees; scalars are read when the body first touches them. */
+function declare(
+  recorder: Recorder,
+  name: string,
+  descriptor: TypeDescriptor<NumericType> | BufferDescriptor<ElementType, Access, boolean>,
+): [Param, () => unknown] {
+  if (descriptor.kind === "type") {
+    const param: Param = Object.freeze({ kind: "scalar", name, type: descriptor.type });
+    return [param, () => wrap(recorder.parameter(name, descriptor.type))];
+  }
+  const { element, access, atomic } = descriptor;
+  const memory = Object.freeze({ space: "global" as const, name, element, access, atomic });
+  const symbol = atomic ? new AtomicArray(recorder, memory) : new MutableBuffer(recorder, memory);
+  return [Object.freeze({ kind: "buffer", name, memory }), () => symbol];
+}
+
+/**
+ * Defines a kernel. The body runs once for each subgroup width, on symbolic values: JavaScript control flow happens
+ * then, `gpu.if`, `gpu.for` and `gpu.while` when the kernel runs.
+ */
+export function kernel<const P extends Params>(
+  name: string,
+  options: KernelOptions<P>,
+  body: KernelBody<P>,
+): Kernel<P> {
+  return new Kernel(name, options, body, captureSite());
 }

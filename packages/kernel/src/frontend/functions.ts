@@ -1,0 +1,116 @@
+/** Operations as functions, for formulas that read better that way. At least one operand is a run-time value. */
+
+import { EvolverError } from "../errors.ts";
+import type { OpName } from "../ir/ops.ts";
+import { captureSite } from "../ir/site.ts";
+import type { NumericType, ScalarType } from "../ir/types.ts";
+import { lift, Scalar, wrap, type Bool, type F32, type I32, type Operand, type ScalarOf } from "./scalar.ts";
+
+type Float = F32 | number;
+
+/** a + b + …, from left to right. */
+export function add<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+  return fold("add", first, rest);
+}
+
+/** a · b · …, from left to right. */
+export function mul<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+  return fold("mul", first, rest);
+}
+
+/** The smallest; NaN operands are passed over. */
+export function min<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+  return fold("min", first, rest);
+}
+
+/** The largest; NaN operands are passed over. */
+export function max<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+  return fold("max", first, rest);
+}
+
+/** min(max(x, low), high). */
+export function clamp<T extends NumericType>(x: ScalarOf<T>, low: Operand<T>, high: Operand<T>): ScalarOf<T> {
+  return fold("min", fold("max", x, [low]) as Scalar, [high]);
+}
+
+/** `ifTrue` where the condition holds, else `ifFalse`; both are evaluated. One of them is a run-time value. */
+export function select<T extends ScalarType>(
+  condition: Bool,
+  ifTrue: ScalarOf<T>,
+  ifFalse: Operand<T>,
+): ScalarOf<T>;
+export function select<T extends ScalarType>(
+  condition: Bool,
+  ifTrue: Operand<T>,
+  ifFalse: ScalarOf<T>,
+): ScalarOf<T>;
+export function select(
+  condition: Bool,
+  ifTrue: Scalar | number | boolean,
+  ifFalse: Scalar | number | boolean,
+): Scalar {
+  const type = typeOfEither(ifTrue, ifFalse);
+  const recorder = condition.recorder;
+  return wrap(
+    recorder.op("select", [condition, lift(recorder, ifTrue, type), lift(recorder, ifFalse, type)]),
+  );
+}
+
+/** a·b + c with one rounding. */
+export function fma(a: Float, b: Float, c: Float): F32 {
+  const recorder = firstScalar([a, b, c]).recorder;
+  return wrap(
+    recorder.op("fma", [lift(recorder, a, "f32"), lift(recorder, b, "f32"), lift(recorder, c, "f32")]),
+  );
+}
+
+export const exp = (x: F32): F32 => call("exp", x);
+/** 2^x. */
+export const exp2 = (x: F32): F32 => call("exp2", x);
+/** Natural logarithm. */
+export const log = (x: F32): F32 => call("log", x);
+export const log2 = (x: F32): F32 => call("log2", x);
+export const sqrt = (x: F32): F32 => call("sqrt", x);
+/** 1 / √x. */
+export const rsqrt = (x: F32): F32 => call("rsqrt", x);
+export const sin = (x: F32): F32 => call("sin", x);
+export const cos = (x: F32): F32 => call("cos", x);
+export const tanh = (x: F32): F32 => call("tanh", x);
+export const floor = (x: F32): F32 => call("floor", x);
+export const ceil = (x: F32): F32 => call("ceil", x);
+/** To the nearest integer, halves to even. */
+export const round = (x: F32): F32 => call("round", x);
+/** Towards zero. */
+export const trunc = (x: F32): F32 => call("trunc", x);
+export function abs<S extends F32 | I32>(x: S): S {
+  return wrap(x.recorder.op("abs", [x])) as S;
+}
+
+function call(name: OpName, x: F32): F32 {
+  return wrap(x.recorder.op(name, [x]));
+}
+
+function fold<T extends ScalarType>(
+  name: OpName,
+  first: Scalar,
+  rest: readonly (Scalar | number | boolean)[],
+): ScalarOf<T> {
+  let total: Scalar = first;
+  for (const operand of rest) {
+    total = wrap(total.recorder.op(name, [total, lift(total.recorder, operand, total.type)]));
+  }
+  return total as ScalarOf<T>;
+}
+
+function firstScalar(operands: readonly unknown[]): Scalar {
+  const found = operands.find((operand) => operand instanceof Scalar);
+  if (found !== undefined) return found as Scalar;
+  throw new EvolverError("NO_RUNTIME_OPERAND", "none of the operands is a run-time value", {
+    where: [captureSite().location],
+    hint: "compute it with JavaScript's Math, or start from gpu.constant(f32, x)",
+  });
+}
+
+function typeOfEither(a: unknown, b: unknown): ScalarType {
+  return firstScalar([a, b]).type;
+}

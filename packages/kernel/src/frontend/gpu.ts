@@ -1,0 +1,384 @@
+/** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
+
+import { EvolverError } from "../errors.ts";
+import type { Block, BuiltinName, Role } from "../ir/nodes.ts";
+import { captureSite, type Site } from "../ir/site.ts";
+import type { ElementType, NumericType } from "../ir/types.ts";
+import { rowMajor, type Layout } from "./layout.ts";
+import { AtomicArray, SharedArray } from "./memory.ts";
+import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
+import { note, type Frame, type Recorder } from "./recorder.ts";
+import {
+  lift,
+  Scalar,
+  wrap,
+  type Bool,
+  type I32,
+  type Index,
+  type Operand,
+  type ScalarOf,
+  type U32,
+} from "./scalar.ts";
+import { Subgroup } from "./subgroup.ts";
+import { RegisterArray, Var, type VariableType } from "./variable.ts";
+
+export interface Xyz {
+  readonly x: U32;
+  readonly y: U32;
+  readonly z: U32;
+}
+
+export interface ForRange<T extends "i32" | "u32"> {
+  readonly from: Operand<T>;
+  /** Exclusive. */
+  readonly to: Operand<T>;
+  /** 1 if absent. A negative number counts down, while i > to; a run-time step counts up. */
+  readonly step?: Operand<T>;
+  /** Asks the target's compiler to unroll: true for fully, a number for a factor. The simulator ignores it. */
+  readonly unroll?: boolean | number;
+}
+
+export interface RoleOptions {
+  readonly name: string;
+  /** How many subgroups play it; roles take subgroups in order, from 0 on. */
+  readonly subgroups: number;
+  readonly body: () => void;
+}
+
+type Result = Scalar | readonly Scalar[];
+
+export class Gpu {
+  readonly #recorder: Recorder;
+  readonly workgroupSize: readonly [number, number, number];
+  /** Invocations a subgroup, known while building. CUDA: warp size; HIP: wavefront size. */
+  readonly subgroupSize: number;
+  /** Subgroups a workgroup, known while building. */
+  readonly numSubgroups: number;
+  readonly subgroup: Subgroup;
+  /** CUDA and HIP: blockIdx. */
+  readonly workgroupId: Xyz;
+  /** CUDA and HIP: threadIdx. */
+  readonly localId: Xyz;
+  /** workgroupId · workgroupSize + localId. */
+  readonly globalId: Xyz;
+  /** CUDA and HIP: gridDim. */
+  readonly numWorkgroups: Xyz;
+
+  constructor(recorder: Recorder, workgroupSize: readonly [number, number, number], subgroupSize: number) {
+    this.#recorder = recorder;
+    this.workgroupSize = workgroupSize;
+    this.subgroupSize = subgroupSize;
+    this.numSubgroups = Math.ceil((workgroupSize[0] * workgroupSize[1] * workgroupSize[2]) / subgroupSize);
+    this.subgroup = new Subgroup(recorder, subgroupSize);
+    this.workgroupId = xyz(recorder, "workgroupId");
+    this.localId = xyz(recorder, "localId");
+    this.globalId = xyz(recorder, "globalId");
+    this.numWorkgroups = xyz(recorder, "numWorkgroups");
+  }
+
+  /** The linear index of the workgroup in the launch; right for any number of workgroups. */
+  get workgroupIndex(): U32 {
+    return wrap(this.#recorder.builtin("workgroupIndex"));
+  }
+  /** The linear index of the invocation in its workgroup. */
+  get localIndex(): U32 {
+    return wrap(this.#recorder.builtin("localIndex"));
+  }
+  /** The index of the subgroup in its workgroup: localIndex / subgroupSize. CUDA: warp index. */
+  get subgroupId(): U32 {
+    return wrap(this.#recorder.builtin("subgroupId"));
+  }
+  /** The index of the invocation in its subgroup. CUDA: lane. */
+  get lane(): U32 {
+    return wrap(this.#recorder.builtin("lane"));
+  }
+
+  /** A literal as a run-time value, where no value stands beside it to give it a type. */
+  constant<T extends NumericType | "bool">(
+    type: TypeDescriptor<T>,
+    value: T extends "bool" ? boolean : number,
+  ): ScalarOf<T> {
+    return wrap(this.#recorder.constant(type.type, value));
+  }
+
+  /** A variable. Without an initial value, reading it before a set is an error that the simulator finds. */
+  var<T extends VariableType>(type: TypeDescriptor<T>, init?: Operand<T>, name?: string): Var<T> {
+    return new Var(this.#recorder, type.type, init ?? null, name);
+  }
+
+  /** An array of `length` variables with build-time indices. */
+  registers<T extends VariableType>(
+    type: TypeDescriptor<T>,
+    length: number,
+    init?: Operand<T>,
+  ): RegisterArray<T> {
+    return new RegisterArray(this.#recorder, type.type, length, init ?? null);
+  }
+
+  /** An array in shared memory (CUDA: __shared__, HIP: LDS), uninitialised at first; flat, or with a layout. */
+  shared<E extends ElementType>(element: AtomicDescriptor<E>, length: number, name?: string): AtomicArray<E>;
+  shared<E extends ElementType>(
+    element: TypeDescriptor<E>,
+    layout: number | Layout,
+    name?: string,
+  ): SharedArray<E>;
+  shared<E extends ElementType>(
+    element: TypeDescriptor<E> | AtomicDescriptor<E>,
+    layout: number | Layout,
+    name = `shared${this.#recorder.shared.length}`,
+  ): SharedArray<E> | AtomicArray<E> {
+    const arranged = typeof layout === "number" ? rowMajor([layout]) : layout;
+    const memory = this.#recorder.declareShared({
+      space: "shared",
+      name,
+      element: element.type,
+      length: arranged.size,
+      atomic: element.kind === "atomic",
+    });
+    return element.kind === "atomic"
+      ? new AtomicArray<E>(this.#recorder, memory)
+      : new SharedArray<E>(this.#recorder, memory, arranged);
+  }
+
+  /** Runs `then` where the condition holds and `otherwise` elsewhere, at run time; with results, gives the one of its side. */
+  if<R extends Result>(condition: Bool, then: () => R, otherwise: () => R): R;
+  if(condition: Bool, then: () => void, otherwise?: () => void): void;
+  if(condition: Bool, then: () => unknown, otherwise?: () => unknown): unknown {
+    const recorder = this.#recorder;
+    const site = captureSite();
+    const test = this.#condition(condition, site, "gpu.if");
+    const thenBlock = recorder.block("the gpu.if block", false, () => then());
+    const elseBlock = recorder.block("the else block", false, () => otherwise?.());
+    const results = asResults(thenBlock.result);
+    const others = asResults(elseBlock.result);
+    const merged =
+      results !== null && others !== null
+        ? this.#merge(results, others, thenBlock.frame, elseBlock.frame, site)
+        : null;
+    recorder.emit(
+      { kind: "if", condition: test, then: close(thenBlock.frame), else: close(elseBlock.frame) },
+      site,
+    );
+    if (merged === null) return undefined;
+    const values = merged.map((variable) => variable.get());
+    return thenBlock.result instanceof Scalar ? values[0] : values;
+  }
+
+  /** A loop at run time: `body` is recorded once, with the loop's index. */
+  for(range: ForRange<"u32">, body: (i: U32) => void): void;
+  for(range: ForRange<"i32">, body: (i: I32) => void): void;
+  for(range: ForRange<"u32"> | ForRange<"i32">, body: ((i: U32) => void) | ((i: I32) => void)): void {
+    const recorder = this.#recorder;
+    const site = captureSite();
+    const bounds: readonly (Scalar | number)[] = [range.from, range.to, range.step ?? 1];
+    const scalar = bounds.find((bound) => bound instanceof Scalar) as Scalar | undefined;
+    const type = scalar?.type ?? (bounds.every((bound) => (bound as number) >= 0) ? "u32" : "i32");
+    const step = range.step ?? 1;
+    if (step === 0 || (typeof step === "number" && step < 0 && type !== "i32")) {
+      throw new EvolverError(
+        "INVALID_LOOP",
+        step === 0 ? "a loop's step is 0" : "a loop over u32 cannot count down",
+        {
+          where: [site.location],
+          hint: "give a positive step, or make from and to i32 for a negative one",
+        },
+      );
+    }
+    const [from, to, by] = bounds.map((bound) => recorder.use(lift(recorder, bound, type), site));
+    if (
+      !from ||
+      !to ||
+      !by ||
+      from.type !== to.type ||
+      from.type !== by.type ||
+      (from.type !== "i32" && from.type !== "u32")
+    ) {
+      throw new EvolverError("TYPE_MISMATCH", "from, to and step of a loop are of one integer type", {
+        where: [site.location],
+        hint: "convert with toI32() or toU32()",
+      });
+    }
+    const inner = recorder.block("the body of gpu.for", true, (frame) => {
+      const induction = recorder.define(from.type, site, frame);
+      (body as (i: Scalar) => void)(wrap(induction));
+      return induction.value;
+    });
+    recorder.emit(
+      {
+        kind: "for",
+        induction: inner.result,
+        from,
+        to,
+        step: by,
+        direction: typeof step === "number" && step < 0 ? "down" : "up",
+        unroll: range.unroll ?? false,
+        body: close(inner.frame),
+      },
+      site,
+    );
+  }
+
+  /** Evaluates the condition, leaves when it is false, runs the body, and starts again. */
+  while(condition: () => Bool, body: () => void): void {
+    const recorder = this.#recorder;
+    const site = captureSite();
+    const test = recorder.block("the condition of gpu.while", false, () =>
+      this.#condition(condition(), site, "gpu.while"),
+    );
+    const inner = recorder.block("the body of gpu.while", true, () => body());
+    recorder.emit(
+      { kind: "while", condition: close(test.frame), test: test.result, body: close(inner.frame) },
+      site,
+    );
+  }
+
+  /** Leaves the innermost run-time loop. Nothing may follow in the block. */
+  break(): void {
+    this.#jump("break");
+  }
+
+  /** Goes on with the next iteration of the innermost run-time loop. Nothing may follow in the block. */
+  continue(): void {
+    this.#jump("continue");
+  }
+
+  /** A loop at build time, like a JavaScript `for`, that labels its iterations in printed and emitted code. */
+  unroll(count: number, body: (k: number) => void): void {
+    for (let k = 0; k < count; k++) {
+      this.#recorder.emit({ kind: "comment", text: `unrolled ${k + 1} of ${count}` });
+      body(k);
+    }
+  }
+
+  /** Gives each subgroup one body, chosen by its index. Barriers of the workgroup cannot stand inside. */
+  roles(options: readonly RoleOptions[]): void {
+    const recorder = this.#recorder;
+    const site = captureSite();
+    const wanted = options.reduce((total, role) => total + role.subgroups, 0);
+    if (
+      wanted > this.numSubgroups ||
+      options.some(({ subgroups }) => !Number.isInteger(subgroups) || subgroups < 1)
+    ) {
+      throw new EvolverError(
+        "INVALID_ROLES",
+        `roles want ${wanted} subgroups of the ${this.numSubgroups} in the workgroup`,
+        {
+          where: [site.location],
+          hint: "each role takes a whole number of subgroups, at least one; enlarge the workgroup or shrink a role",
+        },
+      );
+    }
+    let first = 0;
+    const roles: Role[] = [];
+    for (const role of options) {
+      const { frame } = recorder.block(`role "${role.name}"`, false, () => role.body());
+      roles.push(Object.freeze({ name: role.name, first, count: role.subgroups, body: close(frame) }));
+      first += role.subgroups;
+    }
+    recorder.emit({ kind: "roles", roles: Object.freeze(roles) }, site);
+  }
+
+  /** All invocations of the workgroup meet; what each wrote before is visible to all after. CUDA: __syncthreads(). */
+  barrier(): void {
+    this.#recorder.emit({ kind: "barrier" });
+  }
+
+  /** Barrier, one read shared by all invocations, barrier: the result is the same in the whole workgroup. */
+  uniformLoad<E extends ElementType>(array: SharedArray<E>, ...indices: Index[]): ScalarOf<E> {
+    const site = captureSite();
+    const { memory, index } = array.resolve(indices, site);
+    if (memory.space !== "shared") throw new TypeError("uniformLoad reads shared memory");
+    const result = this.#recorder.define(memory.element, site);
+    this.#recorder.emit({ kind: "uniformLoad", memory, index, result: result.value }, site);
+    return wrap(result);
+  }
+
+  /** A line for readers of the printed IR and of emitted code. */
+  comment(text: string): void {
+    this.#recorder.emit({ kind: "comment", text });
+  }
+
+  #condition(condition: Bool, site: Site, what: string): ReturnType<Recorder["use"]> {
+    const given: unknown = condition;
+    if (given instanceof Scalar && given.type === "bool") return this.#recorder.use(given, site);
+    throw new EvolverError("TYPE_MISMATCH", `${what} takes a run-time bool, not ${describe(given)}`, {
+      where: given instanceof Scalar ? [site.location, note(given.site, "made here")] : [site.location],
+      hint:
+        typeof given === "boolean"
+          ? "a build-time condition belongs in a JavaScript if"
+          : "compare it: x.ne(0)",
+    });
+  }
+
+  #jump(kind: "break" | "continue"): void {
+    const site = captureSite();
+    if (this.#recorder.enclosingLoop() === null) {
+      throw new EvolverError("OUTSIDE_LOOP", `gpu.${kind}() stands outside any gpu.for or gpu.while`, {
+        where: [site.location, note(this.#recorder.site, `in kernel "${this.#recorder.kernelName}"`)],
+      });
+    }
+    this.#recorder.emit({ kind }, site);
+  }
+
+  #merge(
+    results: readonly Scalar[],
+    others: readonly Scalar[],
+    then: Frame,
+    otherwise: Frame,
+    site: Site,
+  ): Var<VariableType>[] {
+    const fits =
+      results.length === others.length &&
+      results.every((result, k) => result.type === (others[k] as Scalar).type);
+    if (!fits) {
+      throw new EvolverError("TYPE_MISMATCH", "the two sides of a gpu.if give results of different types", {
+        where: [
+          site.location,
+          ...[...results, ...others].map((value) => note(value.site, `a ${value.type} made here`)),
+        ],
+      });
+    }
+    return results.map((result, k) => {
+      const variable = new Var(this.#recorder, result.type as VariableType, null);
+      this.#assign(variable, result, then);
+      this.#assign(variable, others[k] as Scalar, otherwise);
+      return variable;
+    });
+  }
+
+  /** Ends a recorded block with the assignment of its result. */
+  #assign(variable: Var<VariableType>, value: Scalar, frame: Frame): void {
+    this.#recorder.reopen(frame, () => variable.set(value as ScalarOf<VariableType>));
+  }
+}
+
+function xyz(recorder: Recorder, name: "workgroupId" | "localId" | "globalId" | "numWorkgroups"): Xyz {
+  const component = (axis: "x" | "y" | "z"): U32 =>
+    wrap(recorder.builtin(`${name}.${axis}` satisfies BuiltinName));
+  return {
+    get x() {
+      return component("x");
+    },
+    get y() {
+      return component("y");
+    },
+    get z() {
+      return component("z");
+    },
+  };
+}
+
+function asResults(result: unknown): readonly Scalar[] | null {
+  if (result instanceof Scalar) return [result];
+  return Array.isArray(result) && result.length > 0 && result.every((item) => item instanceof Scalar)
+    ? result
+    : null;
+}
+
+const close = (frame: Frame): Block => Object.freeze({ nodes: Object.freeze(frame.nodes) });
+
+function describe(given: unknown): string {
+  return given instanceof Scalar
+    ? `a ${given.type}`
+    : `a JavaScript ${given === null ? "null" : typeof given}`;
+}

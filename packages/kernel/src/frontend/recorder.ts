@@ -1,0 +1,279 @@
+/**
+ * Records nodes in program order while a kernel's body runs. It knows blocks, values and their places, but none of
+ * the classes that users see: those wrap what is recorded here.
+ */
+
+import { EvolverError } from "../errors.ts";
+import type { BuiltinName, Node } from "../ir/nodes.ts";
+import { ops, type OpName } from "../ir/ops.ts";
+import { captureSite, type Site, type SourceLocation } from "../ir/site.ts";
+import type { Memory, ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
+
+/** A block being recorded. Its values can be used until it closes, in it and in the blocks inside it. */
+export interface Frame {
+  readonly nodes: Node[];
+  readonly site: Site;
+  /** For messages: "the body of gpu.for". */
+  readonly what: string;
+  readonly parent: Frame | null;
+  readonly isLoop: boolean;
+  closed: boolean;
+  /** Set by break and continue: nothing may follow in this block. */
+  endedBy: Site | null;
+}
+
+/** A recorded value together with where it may be used. */
+export interface Handle {
+  readonly recorder: Recorder;
+  readonly value: Value;
+  readonly frame: Frame;
+  readonly site: Site;
+}
+
+export const note = (site: Site, text: string): SourceLocation => ({ ...site.location, note: text });
+
+const MAX_NODES = 400_000;
+
+type Unsited<N> = N extends Node ? Omit<N, "site"> : never;
+
+export class Recorder {
+  readonly kernelName: string;
+  readonly site: Site;
+  readonly shared: SharedMemory[] = [];
+  readonly #root: Frame;
+  readonly #prologue: Node[] = [];
+  readonly #cache = new Map<string, Handle>();
+  readonly #unusedBooleans = new Map<number, Site>();
+  readonly #nodesBySite = new Map<Frame, number>();
+  #frame: Frame;
+  #values = 0;
+  #variables = 0;
+  #nodes = 0;
+
+  constructor(kernelName: string, site: Site) {
+    this.kernelName = kernelName;
+    this.site = site;
+    this.#root = frame("the kernel's body", site, null, false);
+    this.#frame = this.#root;
+  }
+
+  get frame(): Frame {
+    return this.#frame;
+  }
+
+  get valueCount(): number {
+    return this.#values;
+  }
+
+  get variableCount(): number {
+    return this.#variables;
+  }
+
+  /** Runs `record` with a new innermost block and returns that block with what `record` returned. */
+  block<R>(what: string, isLoop: boolean, record: (frame: Frame) => R): { frame: Frame; result: R } {
+    const inner = frame(what, captureSite(), this.#frame, isLoop);
+    const outer = this.#frame;
+    this.#frame = inner;
+    try {
+      return { frame: inner, result: record(inner) };
+    } finally {
+      inner.closed = true;
+      this.#frame = outer;
+    }
+  }
+
+  /** Records at the end of a block that has just closed: the assignment of its result. */
+  reopen(inner: Frame, record: () => void): void {
+    const outer = this.#frame;
+    inner.closed = false;
+    this.#frame = inner;
+    try {
+      record();
+    } finally {
+      inner.closed = true;
+      this.#frame = outer;
+    }
+  }
+
+  /** Appends a node to the current block. */
+  emit(node: Unsited<Node>, site: Site = captureSite()): void {
+    if (this.#frame.closed) throw this.#finished(site);
+    if (this.#frame.endedBy !== null) {
+      throw new EvolverError(
+        "UNREACHABLE_CODE",
+        "nothing can follow gpu.break() or gpu.continue() in its block",
+        {
+          where: [site.location, note(this.#frame.endedBy, "the block ends here")],
+          hint: "put the break into a gpu.if of its own, or move the code in front of it",
+        },
+      );
+    }
+    this.#count(site);
+    this.#frame.nodes.push(Object.freeze({ ...node, site }) as Node);
+    if (node.kind === "break" || node.kind === "continue") this.#frame.endedBy = site;
+  }
+
+  /** A new value that belongs to the current block, or to the block given. */
+  define(type: ScalarType, site: Site, owner: Frame = this.#frame): Handle {
+    const value: Value = Object.freeze({ id: this.#values++, type });
+    return { recorder: this, value, frame: owner, site };
+  }
+
+  variable(type: Variable["type"], name: string): Variable {
+    const id = this.#variables++;
+    return Object.freeze({ id, type, name: name === "" ? `v${id}` : name });
+  }
+
+  op(name: OpName, operands: readonly Handle[], site: Site = captureSite()): Handle {
+    const values = operands.map((operand) => this.use(operand, site));
+    const types = values.map((value) => value.type);
+    const type = ops[name].signature(types);
+    if (type === null) throw typeMismatch(name, operands, site);
+    const result = this.define(type, site);
+    this.emit({ kind: "op", op: name, operands: Object.freeze(values), result: result.value }, site);
+    if (type === "bool") this.#unusedBooleans.set(result.value.id, site);
+    return result;
+  }
+
+  constant(type: ScalarType, value: number | boolean, site: Site = captureSite()): Handle {
+    const checked = checkLiteral(type, value, site);
+    const key = `${type}:${Object.is(checked, -0) ? "-0" : checked}`;
+    return this.#prologueValue(key, type, site, (result) => ({ kind: "const", result, value: checked }));
+  }
+
+  builtin(name: BuiltinName): Handle {
+    return this.#prologueValue(name, "u32", captureSite(), (result) => ({
+      kind: "builtin",
+      result,
+      builtin: name,
+    }));
+  }
+
+  parameter(name: string, type: ScalarType): Handle {
+    return this.#prologueValue(`param ${name}`, type, this.site, (result) => ({
+      kind: "param",
+      result,
+      name,
+    }));
+  }
+
+  /** Checks that a value may be used here, marks it as used, and returns it. */
+  use(handle: Handle, site: Site): Value {
+    if (handle.recorder !== this) {
+      throw new EvolverError(
+        "FOREIGN_VALUE",
+        `a value of another build is used in kernel "${this.kernelName}"`,
+        {
+          where: [site.location, note(handle.site, "the value was made here")],
+          hint: "values exist only while the body that made them runs; do not keep them in objects that outlive it",
+        },
+      );
+    }
+    if (handle.frame.closed) {
+      throw new EvolverError(
+        "VALUE_OUTSIDE_BLOCK",
+        `a value is used outside ${handle.frame.what} that made it`,
+        {
+          where: [site.location, note(handle.site, "the value was made here, inside that block")],
+          hint: "return it from a value-returning gpu.if, or carry it out in a gpu.var declared before the block",
+        },
+      );
+    }
+    this.#unusedBooleans.delete(handle.value.id);
+    return handle.value;
+  }
+
+  /** The nearest open loop, or null. */
+  enclosingLoop(): Frame | null {
+    for (let at: Frame | null = this.#frame; at !== null; at = at.parent) if (at.isLoop) return at;
+    return null;
+  }
+
+  declareShared(memory: SharedMemory): Memory {
+    this.shared.push(Object.freeze(memory));
+    return memory;
+  }
+
+  /** Ends the recording and returns the body. */
+  finish(): readonly Node[] {
+    this.#root.closed = true;
+    const unused = [...this.#unusedBooleans.values()][0];
+    if (unused !== undefined) {
+      throw new EvolverError("UNUSED_CONDITION", "a run-time boolean is made but nothing uses it", {
+        where: [unused.location, note(this.site, `in kernel "${this.kernelName}"`)],
+        hint: "a JavaScript `if`, `&&` or `?:` on a run-time value always takes the true side: use gpu.if, .and(), or select()",
+      });
+    }
+    return Object.freeze([...this.#prologue, ...this.#root.nodes]);
+  }
+
+  #prologueValue(key: string, type: ScalarType, site: Site, node: (result: Value) => Unsited<Node>): Handle {
+    if (this.#root.closed) throw this.#finished(site);
+    const known = this.#cache.get(key);
+    if (known !== undefined) return known;
+    const handle = this.define(type, site, this.#root);
+    this.#prologue.push(Object.freeze({ ...node(handle.value), site }) as Node);
+    this.#cache.set(key, handle);
+    return handle;
+  }
+
+  #count(site: Site): void {
+    this.#nodes++;
+    this.#nodesBySite.set(this.#frame, (this.#nodesBySite.get(this.#frame) ?? 0) + 1);
+    if (this.#nodes <= MAX_NODES) return;
+    const largest = [...this.#nodesBySite].reduce((a, b) => (b[1] > a[1] ? b : a));
+    throw new EvolverError(
+      "KERNEL_TOO_LARGE",
+      `kernel "${this.kernelName}" records more than ${MAX_NODES} operations`,
+      {
+        where: [
+          site.location,
+          note(largest[0].site, `${largest[1]} of them are in ${largest[0].what}, opened here`),
+        ],
+        hint: "a JavaScript loop repeats its body in the kernel: use gpu.for for long loops",
+      },
+    );
+  }
+
+  #finished(site: Site): EvolverError {
+    return new EvolverError("RECORDING_FINISHED", `kernel "${this.kernelName}" is already built`, {
+      where: [site.location, note(this.site, "the kernel was defined here")],
+      hint: "operations can be recorded only while the kernel's body runs, and not after an await",
+    });
+  }
+}
+
+function frame(what: string, site: Site, parent: Frame | null, isLoop: boolean): Frame {
+  return { nodes: [], site, what, parent, isLoop, closed: false, endedBy: null };
+}
+
+function typeMismatch(name: OpName, operands: readonly Handle[], site: Site): EvolverError {
+  const types = operands.map((operand) => operand.value.type).join(", ");
+  return new EvolverError("TYPE_MISMATCH", `${name} does not take (${types})`, {
+    where: [
+      site.location,
+      ...operands.map((operand) => note(operand.site, `this ${operand.value.type} was made here`)),
+    ],
+    hint: "conversions are explicit: toF32(), toI32(), toU32(); integers divide with divTrunc or divFloor",
+  });
+}
+
+/** A literal as the type holds it: f32 rounds, integers must fit. */
+export function checkLiteral(type: ScalarType, value: number | boolean, site: Site): number | boolean {
+  if (type === "bool") {
+    if (typeof value === "boolean") return value;
+  } else if (typeof value === "number") {
+    if (type === "f32") return Math.fround(value);
+    const [low, high] =
+      type === "i32"
+        ? [-2147483648, 2147483647]
+        : type === "u32"
+          ? [0, 4294967295]
+          : [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+    if (Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
+  }
+  throw new EvolverError("INVALID_LITERAL", `${String(value)} is not a value of type ${type}`, {
+    where: [site.location],
+    hint: "a JavaScript number takes the type of the operand beside it; convert the operand, or write another number",
+  });
+}

@@ -1,0 +1,280 @@
+/**
+ * The values that a kernel's body computes with: one small immutable class a type. Methods record an operation and
+ * return its result; a JavaScript number beside a value takes that value's type.
+ */
+
+import { EvolverError } from "../errors.ts";
+import type { OpName } from "../ir/ops.ts";
+import { captureSite, type Site } from "../ir/site.ts";
+import type { ElementType, NumericType, ScalarType, Value } from "../ir/types.ts";
+import type { TypeDescriptor } from "./params.ts";
+import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
+
+export abstract class Scalar<T extends ScalarType = ScalarType> implements Handle {
+  abstract readonly type: T;
+  readonly recorder: Recorder;
+  readonly value: Value;
+  readonly frame: Frame;
+  readonly site: Site;
+
+  constructor(handle: Handle) {
+    this.recorder = handle.recorder;
+    this.value = handle.value;
+    this.frame = handle.frame;
+    this.site = handle.site;
+  }
+
+  /** Catches `a + b`, `${a}` and comparisons in plain JavaScript. */
+  [Symbol.toPrimitive](): never {
+    throw new EvolverError(
+      "NOT_A_NUMBER",
+      `a run-time ${this.type} is used as a JavaScript number or string`,
+      {
+        where: [captureSite().location, note(this.site, "the value was made here")],
+        hint: "write a.add(b), a.lt(b) and so on; JavaScript operators work on build-time numbers only",
+      },
+    );
+  }
+}
+
+abstract class Numeric<T extends NumericType> extends Scalar<T> {
+  add(other: Operand<T>): ScalarOf<T> {
+    return binary("add", this, other);
+  }
+  sub(other: Operand<T>): ScalarOf<T> {
+    return binary("sub", this, other);
+  }
+  mul(other: Operand<T>): ScalarOf<T> {
+    return binary("mul", this, other);
+  }
+  min(other: Operand<T>): ScalarOf<T> {
+    return binary("min", this, other);
+  }
+  max(other: Operand<T>): ScalarOf<T> {
+    return binary("max", this, other);
+  }
+  lt(other: Operand<T>): Bool {
+    return binary("lt", this, other);
+  }
+  le(other: Operand<T>): Bool {
+    return binary("le", this, other);
+  }
+  gt(other: Operand<T>): Bool {
+    return binary("gt", this, other);
+  }
+  ge(other: Operand<T>): Bool {
+    return binary("ge", this, other);
+  }
+  eq(other: Operand<T>): Bool {
+    return binary("eq", this, other);
+  }
+  ne(other: Operand<T>): Bool {
+    return binary("ne", this, other);
+  }
+  /** To f32, rounded to nearest. */
+  toF32(): F32 {
+    return this.type === "f32" ? (this as unknown as F32) : unary("toF32", this);
+  }
+  /** To i32; from f32 it truncates and saturates, NaN becomes 0. */
+  toI32(): I32 {
+    return this.type === "i32" ? (this as unknown as I32) : unary("toI32", this);
+  }
+  /** To u32; from f32 it truncates and saturates, NaN becomes 0. */
+  toU32(): U32 {
+    return this.type === "u32" ? (this as unknown as U32) : unary("toU32", this);
+  }
+  /** Not equal to zero. */
+  toBool(): Bool {
+    return unary("toBool", this);
+  }
+  /** The same 32 bits as another type. */
+  bitcast<E extends ElementType>(target: TypeDescriptor<E>): ScalarOf<E> {
+    const name = ({ f32: "bitcastF32", i32: "bitcastI32", u32: "bitcastU32" } as const)[
+      target.type as ElementType
+    ];
+    return unary(name, this);
+  }
+}
+
+export class F32 extends Numeric<"f32"> {
+  override readonly type = "f32";
+  div(other: Operand<"f32">): F32 {
+    return binary("div", this, other);
+  }
+  neg(): F32 {
+    return unary("neg", this);
+  }
+  abs(): F32 {
+    return unary("abs", this);
+  }
+}
+
+abstract class Integer<T extends "i32" | "u32"> extends Numeric<T> {
+  /** Quotient rounded towards zero. */
+  divTrunc(other: Operand<T>): ScalarOf<T> {
+    return binary("divTrunc", this, other);
+  }
+  /** Quotient rounded towards minus infinity. */
+  divFloor(other: Operand<T>): ScalarOf<T> {
+    return binary("divFloor", this, other);
+  }
+  /** Remainder with the dividend's sign. */
+  remTrunc(other: Operand<T>): ScalarOf<T> {
+    return binary("remTrunc", this, other);
+  }
+  /** Remainder with the divisor's sign. */
+  modFloor(other: Operand<T>): ScalarOf<T> {
+    return binary("modFloor", this, other);
+  }
+  and(other: Operand<T>): ScalarOf<T> {
+    return binary("and", this, other);
+  }
+  or(other: Operand<T>): ScalarOf<T> {
+    return binary("or", this, other);
+  }
+  xor(other: Operand<T>): ScalarOf<T> {
+    return binary("xor", this, other);
+  }
+  not(): ScalarOf<T> {
+    return unary("not", this);
+  }
+  /** Shifts left by the amount modulo 32. */
+  shl(amount: U32 | number): ScalarOf<T> {
+    return shift("shl", this, amount);
+  }
+  /** Shifts right by the amount modulo 32: arithmetic for i32, logical for u32. */
+  shr(amount: U32 | number): ScalarOf<T> {
+    return shift("shr", this, amount);
+  }
+  /** The number of one bits. */
+  popcount(): ScalarOf<T> {
+    return unary("popcount", this);
+  }
+  /** The number of leading zero bits. */
+  clz(): ScalarOf<T> {
+    return unary("clz", this);
+  }
+}
+
+export class I32 extends Integer<"i32"> {
+  override readonly type = "i32";
+  neg(): I32 {
+    return unary("neg", this);
+  }
+  abs(): I32 {
+    return unary("abs", this);
+  }
+}
+
+export class U32 extends Integer<"u32"> {
+  override readonly type = "u32";
+}
+
+export class Bool extends Scalar<"bool"> {
+  override readonly type = "bool";
+  and(other: Bool): Bool {
+    return binary("and", this, other);
+  }
+  or(other: Bool): Bool {
+    return binary("or", this, other);
+  }
+  xor(other: Bool): Bool {
+    return binary("xor", this, other);
+  }
+  not(): Bool {
+    return unary("not", this);
+  }
+  /** 1 where true, 0 where false. */
+  toU32(): U32 {
+    return unary("toU32", this);
+  }
+  toI32(): I32 {
+    return unary("toI32", this);
+  }
+  toF32(): F32 {
+    return unary("toF32", this);
+  }
+}
+
+/** An element offset that is exact beyond 32 bits. Views make them; few kernels need one by name. */
+export class Offset extends Scalar<"index"> {
+  override readonly type = "index";
+  add(other: Offset): Offset {
+    return binary("add", this, other);
+  }
+  mul(other: Offset): Offset {
+    return binary("mul", this, other);
+  }
+}
+
+export type ScalarOf<T extends ScalarType> = T extends "f32"
+  ? F32
+  : T extends "i32"
+    ? I32
+    : T extends "u32"
+      ? U32
+      : T extends "bool"
+        ? Bool
+        : Offset;
+
+/** What stands beside a value of type T: another such value, or a literal. */
+export type Operand<T extends ScalarType> = ScalarOf<T> | (T extends "bool" ? boolean : number);
+
+/** An integer that indexes memory or counts: run-time or build-time. */
+export type Index = U32 | I32 | number;
+
+/** Gives a recorded value its class; S is the class that its type has, which the caller knows. */
+export function wrap<S>(handle: Handle): S {
+  return construct(handle) as S;
+}
+
+function construct(handle: Handle): Scalar {
+  switch (handle.value.type) {
+    case "f32":
+      return new F32(handle);
+    case "i32":
+      return new I32(handle);
+    case "u32":
+      return new U32(handle);
+    case "bool":
+      return new Bool(handle);
+    case "index":
+      return new Offset(handle);
+  }
+}
+
+/** The operand as a value of the given type: a literal becomes a constant, a value of another type is refused later. */
+export function lift(recorder: Recorder, operand: Scalar | number | boolean, type: ScalarType): Handle {
+  return operand instanceof Scalar ? operand : recorder.constant(type, operand);
+}
+
+/** An index as an exact offset. */
+export function toOffset(recorder: Recorder, index: Index | Offset): Offset {
+  if (index instanceof Offset) return index;
+  if (typeof index === "number") return wrap(recorder.constant("index", index));
+  return wrap(recorder.op("toIndex", [index]));
+}
+
+function unary<S>(name: OpName, operand: Scalar): S {
+  return wrap(operand.recorder.op(name, [operand]));
+}
+
+function binary<S>(name: OpName, left: Scalar, right: Scalar | number | boolean): S {
+  if (right === IDENTITIES[name] && left.type !== "f32") return left as S;
+  return wrap(left.recorder.op(name, [left, lift(left.recorder, right, left.type)]));
+}
+
+/** Literals on the right that change nothing, for integers; they come up whenever layouts are computed. */
+const IDENTITIES: Partial<Record<OpName, number>> = {
+  add: 0,
+  sub: 0,
+  mul: 1,
+  divTrunc: 1,
+  divFloor: 1,
+  or: 0,
+  xor: 0,
+};
+
+function shift<S>(name: "shl" | "shr", value: Scalar, amount: U32 | number): S {
+  return wrap(value.recorder.op(name, [value, lift(value.recorder, amount, "u32")]));
+}

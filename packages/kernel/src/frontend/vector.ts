@@ -1,0 +1,106 @@
+/** Vectors of 2 or 4 scalars: what wide loads give and wide stores take. Immutable; arithmetic is by component. */
+
+import { EvolverError } from "../errors.ts";
+import { captureSite } from "../ir/site.ts";
+import type { NumericType } from "../ir/types.ts";
+import { fma } from "./functions.ts";
+import type { F32, Operand, ScalarOf } from "./scalar.ts";
+
+export type VecWidth = 2 | 4;
+
+export class Vec<T extends NumericType, N extends VecWidth> {
+  readonly width: N;
+  readonly #components: readonly ScalarOf<T>[];
+
+  constructor(width: N, components: readonly ScalarOf<T>[]) {
+    if (components.length !== width) {
+      throw new EvolverError(
+        "INVALID_VECTOR",
+        `a vector of ${width} needs ${width} components, not ${components.length}`,
+        {
+          where: [captureSite().location],
+        },
+      );
+    }
+    this.width = width;
+    this.#components = Object.freeze([...components]);
+  }
+
+  get components(): readonly ScalarOf<T>[] {
+    return this.#components;
+  }
+
+  /** Component k, a build-time number. */
+  at(k: number): ScalarOf<T> {
+    const component = this.#components[k];
+    if (component === undefined) {
+      throw new EvolverError("INVALID_VECTOR", `a vector of ${this.width} has no component ${String(k)}`, {
+        where: [captureSite().location],
+        hint: `components are 0 to ${this.width - 1}, known at build time`,
+      });
+    }
+    return component;
+  }
+
+  get x(): ScalarOf<T> {
+    return this.at(0);
+  }
+  get y(): ScalarOf<T> {
+    return this.at(1);
+  }
+  get z(): ScalarOf<T> {
+    return this.at(2);
+  }
+  get w(): ScalarOf<T> {
+    return this.at(3);
+  }
+
+  map(change: (component: ScalarOf<T>, k: number) => ScalarOf<T>): Vec<T, N> {
+    return new Vec(this.width, this.#components.map(change));
+  }
+
+  add(other: Vec<T, N> | Operand<T>): Vec<T, N> {
+    return this.map((component, k) => arithmetic(component).add(operandAt(other, k)));
+  }
+  sub(other: Vec<T, N> | Operand<T>): Vec<T, N> {
+    return this.map((component, k) => arithmetic(component).sub(operandAt(other, k)));
+  }
+  mul(other: Vec<T, N> | Operand<T>): Vec<T, N> {
+    return this.map((component, k) => arithmetic(component).mul(operandAt(other, k)));
+  }
+}
+
+/** A vector of the given components. */
+export function vec<T extends NumericType>(a: ScalarOf<T>, b: ScalarOf<T>): Vec<T, 2>;
+export function vec<T extends NumericType>(
+  a: ScalarOf<T>,
+  b: ScalarOf<T>,
+  c: ScalarOf<T>,
+  d: ScalarOf<T>,
+): Vec<T, 4>;
+export function vec<T extends NumericType>(...components: ScalarOf<T>[]): Vec<T, VecWidth> {
+  return new Vec(components.length === 2 ? 2 : 4, components);
+}
+
+/** acc + Σ a[k]·b[k], a chain of fma in the order of the components. */
+export function dot<N extends VecWidth>(a: Vec<"f32", N>, b: Vec<"f32", N>, acc: F32 | number = 0): F32 {
+  let total: F32 | number = acc;
+  for (let k = 0; k < a.width; k++) total = fma(a.at(k), b.at(k), total);
+  return total as F32;
+}
+
+interface Arithmetic<T extends NumericType> {
+  add(other: Operand<T>): ScalarOf<T>;
+  sub(other: Operand<T>): ScalarOf<T>;
+  mul(other: Operand<T>): ScalarOf<T>;
+}
+
+const arithmetic = <T extends NumericType>(value: ScalarOf<T>): Arithmetic<T> =>
+  value as unknown as Arithmetic<T>;
+
+function operandAt<T extends NumericType, N extends VecWidth>(
+  other: Vec<T, N> | Operand<T>,
+  k: number,
+): Operand<T> {
+  return other instanceof Vec ? (other.at(k) as Operand<T>) : other;
+}
