@@ -1,2 +1,65 @@
 #!/usr/bin/env node
-import "../src/main.ts";
+/**
+ * Starts the command line under a Node that runs TypeScript. The one on PATH may be older (npm scripts and npx put the
+ * installed one first, a direct call does not); then this hands over to the installed one. Plain JavaScript that Node 18
+ * can read, and nothing else.
+ */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const OLDEST_NODE = 24;
+
+if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE && process.features.typescript) {
+  await import("../src/main.ts");
+} else {
+  const node = installedNode();
+  if (node === null) {
+    console.error(
+      `evolver: NODE_TOO_OLD: Node ${process.versions.node} cannot run TypeScript\n` +
+        `  help: run "npm ci", which installs Node ${OLDEST_NODE}, or put Node ${OLDEST_NODE} or newer on PATH`,
+    );
+    process.exit(2);
+  }
+  handOver(node);
+}
+
+/** The node of the nearest node_modules above this file, other than the one that is running. */
+function installedNode() {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; ; folder = dirname(folder)) {
+    const node = join(
+      folder,
+      "node_modules",
+      "node",
+      "bin",
+      process.platform === "win32" ? "node.exe" : "node",
+    );
+    if (existsSync(node) && process.env.EVOLVER_HANDED_OVER !== node) return node;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+/** Runs this file again under `node`, and ends as that ends. */
+function handOver(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: { ...process.env, EVOLVER_HANDED_OVER: node },
+  });
+  // A terminal sends Ctrl-C to both processes; anything else signals only this one.
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  process.on("SIGINT", () => onTerminal || child.kill("SIGINT"));
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => {
+    console.error(
+      `evolver: NODE_TOO_OLD: cannot start ${node}: ${error.message}\n  help: run "npm ci" again`,
+    );
+    process.exitCode = 2;
+  });
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
+  });
+}

@@ -1,0 +1,212 @@
+/** The layers hold in this tree, and a tree in which they don't is found out. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findCycles, findLayerProblems } from "../scripts/layers.ts";
+import type { Problem } from "../scripts/layers.ts";
+import { findBannedWords, findLongFiles } from "../scripts/text.ts";
+import { readTree } from "../scripts/tree.ts";
+
+const repository = join(import.meta.dirname, "..");
+
+describe("this repository", () => {
+  const tree = readTree(repository);
+
+  it("is read", () => {
+    expect(tree.packages.map(({ name }) => name)).toContain("@evolver/kernel");
+    expect(tree.files.get("packages/device/src/device.ts")?.imports).toContainEqual({
+      specifier: "@evolver/kernel",
+      line: expect.any(Number),
+      typeOnly: true,
+      dynamic: false,
+      target: "packages/kernel/src/index.ts",
+    });
+  });
+
+  it("keeps to its layers", () => expect(findLayerProblems(tree)).toEqual([]));
+  it("has no circular imports", () => expect(findCycles(tree)).toEqual([]));
+});
+
+describe("a planted tree", () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "evolver-layers-"));
+    plant("packages/kernel/package.json", manifest("@evolver/kernel", []));
+    plant("packages/device/package.json", {
+      ...manifest("@evolver/device", ["@evolver/kernel"]),
+      exports: { ".": "./src/index.ts", "./cuda": "./src/cuda/index.ts" },
+    });
+    plant("packages/lab/package.json", manifest("@evolver/lab", ["@evolver/kernel"]));
+    plant("packages/dashboard/package.json", manifest("@evolver/dashboard", ["@evolver/lab"]));
+    plant("packages/kernel/src/index.ts", `export const one = 1;`);
+    plant(
+      "packages/device/src/index.ts",
+      `import { one } from "@evolver/kernel";\nexport const two = one + one;`,
+    );
+    plant("packages/device/src/cuda/index.ts", `export * from "node:os";`);
+    plant("packages/lab/src/index.ts", `import "node:fs";\nexport type { Two } from "@evolver/kernel";`);
+    plant("scripts/long-files.json", {});
+  });
+
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function plant(path: string, content: string | object): void {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), typeof content === "string" ? content : JSON.stringify(content));
+  }
+
+  const layers = (): Problem[] => findLayerProblems(readTree(root));
+  const cycles = (): Problem[] => findCycles(readTree(root));
+
+  it("is clean at first", () => {
+    expect(layers()).toEqual([]);
+    expect(cycles()).toEqual([]);
+    expect(findLongFiles(root)).toEqual([]);
+    expect(findBannedWords(root)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "an import up the layers",
+      "kernel/src/a.ts",
+      `import { two } from "@evolver/device";`,
+      "must not import",
+    ],
+    [
+      "an import up the layers, of a type",
+      "kernel/src/a.ts",
+      `import type { T } from "@evolver/lab";`,
+      "must not import",
+    ],
+    ["a re-export up the layers", "kernel/src/a.ts", `export * from "@evolver/device";`, "must not import"],
+    ["a late import up the layers", "kernel/src/a.ts", `await import("@evolver/device");`, "must not import"],
+    ["an undeclared import", "lab/src/a.ts", `import "@evolver/device";`, "does not list @evolver/device"],
+    ["a test up the layers", "kernel/test/a.test.ts", `import "@evolver/device";`, "must not import"],
+    [
+      "an import past the exports",
+      "device/src/a.ts",
+      `import "@evolver/kernel/src/a.ts";`,
+      "does not export",
+    ],
+    [
+      "an import out of the package",
+      "device/src/a.ts",
+      `import "../../kernel/src/index.ts";`,
+      "leaves @evolver/device",
+    ],
+    ["an import of itself by name", "device/src/a.ts", `import "@evolver/device";`, "use a relative path"],
+    ["an import of nothing", "device/src/a.ts", `import "./nothing.ts";`, "leads to no file"],
+    [
+      "a value where types are allowed",
+      "dashboard/src/a.ts",
+      `import { x } from "@evolver/lab";`,
+      "import type",
+    ],
+    ["Node in a browser package", "device/src/a.ts", `import fs from "node:fs";`, "also runs in a browser"],
+    ["Node without its prefix", "kernel/src/a.ts", `export * from "fs/promises";`, "also runs in a browser"],
+    ["Node in a late import", "kernel/src/a.ts", `await import("node:os");`, "also runs in a browser"],
+    ["a Node-only file, loaded at once", "device/src/a.ts", `import "./cuda/index.ts";`, "needs Node"],
+  ])("%s is found", (_, path, text, message) => {
+    plant(`packages/${path}`, `\n${text}`);
+    expect(layers()).toEqual([
+      { path: `packages/${path}`, line: 2, message: expect.stringContaining(message) as string },
+    ]);
+  });
+
+  it.each([
+    ["types of Node", "device/src/a.ts", `import type { Stats } from "node:fs";`],
+    ["Node in a file named so", "device/src/pool.node.ts", `import "node:worker_threads";`],
+    ["a Node-only file, loaded late", "device/src/a.ts", `await import("./cuda/index.ts");`],
+    ["Node in a test", "kernel/test/a.test.ts", `import "node:fs";`],
+    ["types where only they are allowed", "dashboard/src/a.ts", `import type { x } from "@evolver/lab";`],
+    ["the shared helpers in a test", "kernel/test/a.test.ts", `import "../../../test/support/a.ts";`],
+    [
+      "what only looks like an import",
+      "kernel/src/a.ts",
+      `// import "node:fs"\nexport const s = 'import "node:fs"';`,
+    ],
+  ])("%s is allowed", (_, path, text) => {
+    plant("test/support/a.ts", "");
+    plant(`packages/${path}`, text);
+    expect(layers()).toEqual([]);
+  });
+
+  it("a package without a layer is found", () => {
+    plant("packages/extra/package.json", manifest("@evolver/extra", []));
+    expect(layers().map(({ message }) => message)).toEqual([expect.stringContaining("has no row")]);
+  });
+
+  it("a dependency up the layers is found", () => {
+    plant("packages/kernel/package.json", manifest("@evolver/kernel", ["@evolver/lab"]));
+    expect(layers().map(({ message }) => message)).toEqual([
+      "@evolver/kernel must not depend on @evolver/lab",
+    ]);
+  });
+
+  it("a circle is found, once, by its shortest way round", () => {
+    plant("packages/kernel/src/a.ts", `import "./b.ts";`);
+    plant("packages/kernel/src/b.ts", `\nimport "./d.ts";\nimport "./c.ts";`);
+    plant("packages/kernel/src/c.ts", `import type { A } from "./a.ts";`);
+    plant("packages/kernel/src/d.ts", `import "./c.ts";`);
+    plant("packages/kernel/src/entry.ts", `import "./a.ts";`);
+    const [a, b, c] = ["a", "b", "c"].map((name) => `packages/kernel/src/${name}.ts`);
+    expect(cycles()).toEqual([{ path: a, line: 1, message: `circular import: ${a} → ${b} → ${c} → ${a}` }]);
+  });
+
+  it("a circle through two packages and a file that imports itself are found", () => {
+    plant("packages/kernel/src/index.ts", `import "@evolver/device";`);
+    plant("packages/kernel/src/self.ts", `import "./self.ts";`);
+    expect(cycles()).toHaveLength(2);
+  });
+
+  it("import() breaks a circle", () => {
+    plant("packages/kernel/src/a.ts", `import "./b.ts";`);
+    plant("packages/kernel/src/b.ts", `await import("./a.ts");`);
+    expect(cycles()).toEqual([]);
+  });
+
+  it("a file that does not parse is named", () => {
+    plant("packages/kernel/src/a.ts", `import {`);
+    expect(() => readTree(root)).toThrow("packages/kernel/src/a.ts");
+  });
+
+  it("a long file is found until it has a reason, and a reason without one is too", () => {
+    plant("packages/kernel/src/long.ts", "//\n".repeat(401));
+    plant("packages/kernel/src/short.ts", "//\n".repeat(400));
+    expect(findLongFiles(root)).toEqual([
+      {
+        path: "packages/kernel/src/long.ts",
+        line: 401,
+        message: expect.stringContaining("401 lines") as string,
+      },
+    ]);
+    plant("scripts/long-files.json", {
+      "packages/kernel/src/long.ts": "a table",
+      "packages/kernel/src/short.ts": "",
+    });
+    expect(findLongFiles(root).map(({ message }) => message)).toEqual([
+      "packages/kernel/src/short.ts is not a long file (any more)",
+    ]);
+  });
+
+  it("words for undone work are found in code and in documents", () => {
+    const word = ["TO", "DO"].join("");
+    plant("packages/kernel/src/a.ts", `\n// ${word}: later`);
+    plant("docs/a.md", `Here is a ${word}.`);
+    expect(findBannedWords(root).map(({ path, line }) => `${path}:${line}`)).toEqual([
+      "docs/a.md:1",
+      "packages/kernel/src/a.ts:2",
+    ]);
+  });
+});
+
+function manifest(name: string, dependencies: readonly string[]): object {
+  return {
+    name,
+    exports: { ".": "./src/index.ts" },
+    dependencies: Object.fromEntries(dependencies.map((dependency) => [dependency, "0.1.0"])),
+  };
+}
