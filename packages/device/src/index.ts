@@ -1,3 +1,4 @@
 export * from "./counters.ts";
 export * from "./device.ts";
 export * from "./findings.ts";
+export * from "./launch.ts";
