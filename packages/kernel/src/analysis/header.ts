@@ -1,0 +1,61 @@
+/** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, sizes. */
+
+import type { KernelIR } from "../ir/nodes.ts";
+import { IDENTIFIER, invalid } from "./invalid.ts";
+
+const ELEMENTS: readonly unknown[] = ["f32", "i32", "u32"];
+const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
+const MAX_INVOCATIONS = 1024;
+
+const isCount = (value: unknown, min: number): boolean => Number.isSafeInteger(value) && Number(value) >= min;
+
+export function checkHeader(ir: KernelIR): void {
+  const fail = (what: string): never => {
+    throw invalid(`kernel ${ir.name}: ${what}`, ir.site);
+  };
+  if (!IDENTIFIER.test(ir.name)) fail(`the name "${ir.name}" is no identifier`);
+
+  const names = new Set<string>();
+  const checkName = (name: string, what: string): void => {
+    if (!IDENTIFIER.test(name)) fail(`the ${what} name "${name}" is no identifier`);
+    if (names.has(name)) fail(`the name "${name}" stands for two parameters or memories`);
+    names.add(name);
+  };
+  for (const param of ir.params) {
+    checkName(param.name, "parameter");
+    if (param.kind === "scalar") {
+      if (!ELEMENTS.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
+      continue;
+    }
+    const { memory } = param;
+    if (memory.space !== "global" || memory.name !== param.name)
+      fail(`parameter ${param.name} and its memory ${memory.name} do not belong together`);
+    if (!ELEMENTS.includes(memory.element))
+      fail(`buffer ${param.name} has elements of type ${memory.element}`);
+    if (!ACCESSES.includes(memory.access)) fail(`buffer ${param.name} has access ${memory.access}`);
+    if (memory.atomic && memory.access !== "read_write")
+      fail(`atomic buffer ${param.name} is not read_write`);
+  }
+  for (const shared of ir.shared) {
+    checkName(shared.name, "shared memory");
+    if (!ELEMENTS.includes(shared.element))
+      fail(`shared ${shared.name} has elements of type ${shared.element}`);
+    if (!isCount(shared.length, 1)) fail(`shared ${shared.name} has length ${shared.length}`);
+  }
+
+  const { subgroupSize: width, workgroupSize } = ir;
+  if (!isCount(width, 4) || width > 128 || (width & (width - 1)) !== 0)
+    fail(`the subgroup size ${width} is not a power of two from 4 to 128`);
+  if (workgroupSize.length !== 3 || !workgroupSize.every((size) => isCount(size, 1)))
+    fail(`the workgroup size [${workgroupSize.join(", ")}] is not three integers from 1`);
+  const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
+  if (invocations > MAX_INVOCATIONS)
+    fail(`the workgroup has ${invocations} invocations; at most ${MAX_INVOCATIONS} are allowed`);
+  if (invocations % width !== 0)
+    fail(`the workgroup has ${invocations} invocations, which is no multiple of the subgroup size ${width}`);
+
+  if (ir.uniformity !== "static" && ir.uniformity !== "dynamic")
+    fail(`the uniformity mode is "${String(ir.uniformity)}"`);
+  if (!isCount(ir.valueCount, 0) || !isCount(ir.variableCount, 0))
+    fail(`there are ${ir.valueCount} values and ${ir.variableCount} variables`);
+}

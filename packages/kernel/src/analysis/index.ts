@@ -1,0 +1,2 @@
+export * from "./uniformity.ts";
+export * from "./verify.ts";

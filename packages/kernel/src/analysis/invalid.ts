@@ -1,0 +1,16 @@
+/** What the parts of the verifier share: its error and the shape of a name. */
+
+import { EvolverError } from "../errors.ts";
+import type { Site } from "../ir/site.ts";
+
+export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** An INVALID_IR error; the other place, if there is one, comes second. */
+export function invalid(what: string, site: Site, other?: Site, note?: string): EvolverError {
+  const where = [site.location];
+  if (other) where.push({ ...other.location, ...(note === undefined ? {} : { note }) });
+  return new EvolverError("INVALID_IR", `Invalid IR: ${what}.`, {
+    where,
+    hint: "kernels made by kernel(...) never break these rules: this is a bug in what made or changed the IR",
+  });
+}
