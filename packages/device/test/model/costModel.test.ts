@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { emptyMemoryCounters, type Counters } from "../../src/counters.ts";
+import { modelTime, scaleCounters, type Workload } from "../../src/model/costModel.ts";
+import { h200Datasheet } from "../../src/model/profile.ts";
+
+const idle: Counters = {
+  workgroups: 0,
+  invocations: 0,
+  globalReadBytes: 0,
+  globalWriteBytes: 0,
+  globalSectors: 0,
+  sharedReadBytes: 0,
+  sharedWriteBytes: 0,
+  sharedPasses: 0,
+  sharedConflicts: 0,
+  barriers: 0,
+  branches: 0,
+  divergentBranches: 0,
+  globalAtomics: 0,
+  sharedAtomics: 0,
+  flops: 0,
+  specials: 0,
+  issuedArithmetic: 0,
+  issuedSpecial: 0,
+  issuedMemory: 0,
+  issuedSubgroup: 0,
+  memory: {},
+};
+
+const workload = (counters: Partial<Counters>, rest: Partial<Workload> = {}): Workload => ({
+  counters: { ...idle, ...counters },
+  workgroups: 132 * 16,
+  invocationsPerWorkgroup: 256,
+  sharedBytesPerWorkgroup: 0,
+  compulsoryBytes: 0,
+  ...rest,
+});
+
+const launchMs = h200Datasheet.launchMicroseconds.value / 1000;
+
+describe("the cost model", () => {
+  it("reaches the datasheet's f32 peak on pure fma", () => {
+    // 66.9 TFLOP/s is 132 multiprocessors · 128 lanes · 2 FLOP · 1.98 GHz: 669 GFLOP take 10 ms.
+    const instructions = 669e9 / 2 / 32;
+    const modelled = modelTime(h200Datasheet, workload({ issuedArithmetic: instructions }));
+    expect(modelled.timeMs - launchMs).toBeCloseTo(10, 1);
+    expect(["arithmetic", "instruction issue"]).toContain(modelled.bottleneck);
+  });
+
+  it("reaches the datasheet's bandwidth on pure streaming", () => {
+    const modelled = modelTime(h200Datasheet, workload({}, { compulsoryBytes: 48e9 }));
+    expect(modelled.timeMs - launchMs).toBeCloseTo(10, 6);
+    expect(modelled.bottleneck).toBe("device memory");
+  });
+
+  it("charges bank conflicts by the pass", () => {
+    const clean = modelTime(h200Datasheet, workload({ sharedPasses: 1e9 }));
+    const conflicted = modelTime(h200Datasheet, workload({ sharedPasses: 8e9 }));
+    expect(conflicted.timeMs - launchMs).toBeCloseTo(8 * (clean.timeMs - launchMs), 6);
+    expect(conflicted.bottleneck).toBe("shared memory");
+  });
+
+  it("makes a partial wave cost a whole one", () => {
+    const full = modelTime(h200Datasheet, workload({ issuedSpecial: 132e6 }, { workgroups: 132 }));
+    const partial = modelTime(h200Datasheet, workload({ issuedSpecial: 133e6 }, { workgroups: 133 }));
+    expect((partial.timeMs - launchMs) / (full.timeMs - launchMs)).toBeCloseTo(2, 6);
+  });
+
+  it("holds fewer workgroups at a time when they take much shared memory", () => {
+    const small = modelTime(h200Datasheet, workload({}, { sharedBytesPerWorkgroup: 1024 }));
+    const large = modelTime(h200Datasheet, workload({}, { sharedBytesPerWorkgroup: 100_000 }));
+    expect(small.residentWorkgroups).toBe(8);
+    expect(large.residentWorkgroups).toBe(2);
+  });
+
+  it("is bound by latency when one workgroup waits for memory", () => {
+    const memory = { x: { ...emptyMemoryCounters(), readRequests: 8000 } };
+    const modelled = modelTime(h200Datasheet, workload({ memory, issuedMemory: 8000 }, { workgroups: 1 }));
+    // 8 subgroups with 1000 requests each, 600 clocks each, 4 in flight: 150,000 clocks.
+    expect(modelled.timeMs - launchMs).toBeCloseTo(150_000 / 1.98e6, 6);
+    expect(modelled.bottleneck).toBe("latency");
+  });
+
+  it("takes a launch's latency for a launch of nothing", () => {
+    expect(modelTime(h200Datasheet, workload({}, { workgroups: 0 })).timeMs).toBe(launchMs);
+  });
+});
+
+describe("scaleCounters", () => {
+  it("multiplies every count, those of each memory too, and leaves its input alone", () => {
+    const counters = { ...idle, flops: 3, memory: { x: { ...emptyMemoryCounters(), readBytes: 5 } } };
+    const scaled = scaleCounters(counters, 4);
+    expect(scaled.flops).toBe(12);
+    expect(scaled.memory["x"]?.readBytes).toBe(20);
+    expect(counters.memory.x.readBytes).toBe(5);
+  });
+});
