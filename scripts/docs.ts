@@ -1,0 +1,71 @@
+/**
+ * `npm run docs`: writes real output into the documents: the generated blocks (minutes) and what the commands of
+ * examples print (seconds).
+ *
+ *     node scripts/docs.ts [name ...]     only these generated blocks; "examples" for the commands of examples
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
+
+const root = join(import.meta.dirname, "..");
+const WORKSPACE = "evolver-workspace";
+
+/** Generated blocks by name, and the commands whose standard output they show. */
+const GENERATED: Readonly<Record<string, string>> = {
+  devices: "npx evolver devices",
+  "main-job": `npx evolver evolve attention --workspace ${WORKSPACE}`,
+  ladder: "npx evolver ladder attention",
+};
+
+const known = [...Object.keys(GENERATED), "examples"];
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`unknown block: ${unknown.join(", ")}; there are: ${known.join(", ")}`);
+  process.exit(2);
+}
+
+for (const [name, command] of Object.entries(GENERATED)) {
+  if (!wanted.includes(name)) continue;
+  if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;
+  const output = inScratchFolder((folder) => outputOf(command, folder).replaceAll(`${folder}/`, ""));
+  for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, output));
+}
+if (wanted.includes("examples")) {
+  for (const path of documents()) {
+    update(path, (markdown) =>
+      withExamples(markdown, (folder) => replaceOutputs(markdown, (command) => outputOf(command, folder))),
+    );
+  }
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+function update(path: string, change: (markdown: string) => string): void {
+  const before = read(path);
+  const after = change(before);
+  if (after === before) return;
+  writeFileSync(join(root, path), after);
+  console.log(`updated ${path}`);
+}
+
+function inScratchFolder<T>(use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-docs-"));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function outputOf(command: string, folder: string): string {
+  console.error(`$ ${command}`);
+  const { status, stdout, stderr } = runCommand(command, folder);
+  if (status === 0) return stdout;
+  throw new Error(`"${command}" exits ${status}:\n${stderr || stdout}`);
+}

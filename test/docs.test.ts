@@ -1,0 +1,115 @@
+/** What the documents show is true: their files compile, their commands print what is shown. */
+
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  codeBlocks,
+  commandOf,
+  documents,
+  exampleFiles,
+  replaceGenerated,
+  replaceOutputs,
+  runCommand,
+  withExamples,
+} from "../scripts/markdown.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe.each(documents())("%s", (path) => {
+  const markdown = read(path);
+  const commands = codeBlocks(markdown).flatMap((block) => {
+    const command = commandOf(block);
+    return command === null ? [] : [{ command, shown: block.text }];
+  });
+
+  it.each(commands)("shows what is printed by $command", ({ command, shown }) => {
+    const { status, stdout, stderr } = withExamples(markdown, (folder) => runCommand(command, folder));
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: shown, stderr: expect.anything() });
+  });
+
+  it("links to files that exist", () => {
+    const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "");
+    const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map((match) => match[1] as string);
+    expect(links.filter((link) => !existsSync(join(root, path, "..", link)))).toEqual([]);
+  });
+});
+
+it.each(documents().filter((path) => exampleFiles(read(path)).size > 0))(
+  "the files of %s compile",
+  (path) => {
+    expect(withExamples(read(path), typeErrors)).toBe("");
+  },
+);
+
+it("docs/dependencies.md gives a reason for each dependency", () => {
+  const manifests = ["package.json", ...globSync("packages/*/package.json", { cwd: root })].map(
+    (path) => JSON.parse(read(path)) as Record<string, Record<string, string> | undefined>,
+  );
+  const names = manifests.flatMap(({ dependencies, devDependencies, optionalDependencies, overrides }) =>
+    Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides }),
+  );
+  const reasons = read("docs/dependencies.md");
+  const mentions = (name: string): boolean => reasons.includes(`| ${name} `);
+  expect(names.filter((name) => !name.startsWith("@evolver/") && !mentions(name))).toEqual([]);
+});
+
+/** Type-checks a folder under the options of this repository. */
+function typeErrors(folder: string): string {
+  const project = { extends: "../tsconfig.json", include: ["*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  return runCommand("tsc --noEmit -p tsconfig.json", folder).stdout;
+}
+
+describe("the parts of a document", () => {
+  const markdown = [
+    "# Title",
+    "```ts",
+    "// sum.ts",
+    "export const sum: number = 1 + 2;",
+    "```",
+    "```ts",
+    "// show.ts",
+    'import { sum } from "./sum.ts";',
+    "console.log(sum);",
+    "```",
+    "```text $ npx node show.ts",
+    "4",
+    "```",
+    "<!-- generated:table -->",
+    "old",
+    "<!-- /generated:table -->",
+    "",
+  ].join("\n");
+
+  it("are found", () => {
+    expect([...exampleFiles(markdown).keys()]).toEqual(["sum.ts", "show.ts"]);
+    expect(codeBlocks(markdown).map(({ line }) => line)).toEqual([2, 6, 11]);
+  });
+
+  it("a wrong output is found and corrected", () => {
+    const corrected = withExamples(markdown, (folder) =>
+      replaceOutputs(markdown, (command) => runCommand(command, folder).stdout),
+    );
+    expect(corrected).toBe(markdown.replace("\n4\n", "\n3\n"));
+  });
+
+  it("a type error is found", () => {
+    expect(withExamples(markdown, typeErrors)).toBe("");
+    const wrong = markdown.replace("1 + 2", '"three"');
+    expect(withExamples(wrong, typeErrors)).toContain("sum.ts(2,14): error TS2322");
+  });
+
+  it("a generated block is replaced and nothing else", () => {
+    expect(replaceGenerated(markdown, "other", "new")).toBe(markdown);
+    expect(replaceGenerated(markdown, "table", "a $& b\n")).toBe(
+      markdown.replace("old\n", () => "\n```text\na $& b\n```\n\n"),
+    );
+  });
+
+  it("a file without a name, or with a taken one, is refused", () => {
+    expect(() => exampleFiles("```ts\nlet x;\n```\n")).toThrow("line 1: a ts block starts with a comment");
+    expect(() => exampleFiles(`${markdown}\`\`\`ts\n// sum.ts\n\`\`\`\n`)).toThrow("two files named sum.ts");
+  });
+});
