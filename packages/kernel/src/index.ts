@@ -5,8 +5,26 @@ export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
 export * as math from "./math.ts";
 export * from "./frontend/params.ts";
-export { kernel, Kernel, type BuildOptions, type KernelBody, type KernelOptions, type Symbols } from "./frontend/kernel.ts";
-export { Bool, F32, I32, Offset, Scalar, U32, type Index, type Operand, type ScalarOf } from "./frontend/scalar.ts";
+export {
+  kernel,
+  Kernel,
+  type BuildOptions,
+  type ExampleLaunch,
+  type KernelBody,
+  type KernelOptions,
+  type Symbols,
+} from "./frontend/kernel.ts";
+export {
+  Bool,
+  F32,
+  I32,
+  Offset,
+  Scalar,
+  U32,
+  type Index,
+  type Operand,
+  type ScalarOf,
+} from "./frontend/scalar.ts";
 export * from "./frontend/functions.ts";
 export * from "./frontend/layout.ts";
 export * from "./frontend/vector.ts";

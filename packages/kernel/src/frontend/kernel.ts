@@ -29,6 +29,17 @@ export interface BuildOptions {
 
 type WorkgroupSize = readonly [number, number?, number?];
 
+/** A small launch: a number for each scalar; for each buffer its contents, or its length for contents made up. */
+export interface ExampleLaunch<P extends Params> {
+  /** Workgroups on x, or on x, y and z. */
+  readonly workgroups: number | WorkgroupSize;
+  readonly args: {
+    readonly [K in keyof P]: P[K] extends BufferDescriptor<ElementType, Access, boolean>
+      ? number | Float32Array | Int32Array | Uint32Array
+      : number;
+  };
+}
+
 export interface KernelOptions<P extends Params> {
   readonly params: P;
   /** Invocations a workgroup on x, y and z; may depend on the subgroup width. */
@@ -38,6 +49,8 @@ export interface KernelOptions<P extends Params> {
    * "dynamic" leaves that to the simulator, and WebGPU will not take the kernel.
    */
   readonly uniformity?: UniformityMode;
+  /** A launch that tools may run, `evolver check` above all. */
+  readonly example?: ExampleLaunch<P>;
 }
 
 export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => void;
@@ -46,6 +59,7 @@ export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => voi
 export class Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
+  readonly example: ExampleLaunch<P> | null;
   readonly #options: KernelOptions<P>;
   readonly #body: (params: never, gpu: Gpu) => void;
   readonly #site: Site;
@@ -54,6 +68,7 @@ export class Kernel<P extends Params = Params> {
   constructor(name: string, options: KernelOptions<P>, body: KernelBody<P>, site: Site) {
     this.name = name;
     this.params = options.params;
+    this.example = options.example ?? null;
     this.#options = options;
     this.#body = body;
     this.#site = site;
