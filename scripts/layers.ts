@@ -103,14 +103,22 @@ function layerProblem(
   }
   const { name, subpath } = splitSpecifier(specifier);
   if (!(name in LAYERS)) return null;
-  if (name === owner.name) return `"${specifier}" names its own package: use a relative path`;
+  if (name === owner.name) {
+    // Tests and benchmarks use their package as everybody does.
+    if (!file.path.startsWith(`${owner.folder}/src/`)) return exportProblem(owner, subpath);
+    return `"${specifier}" names its own package: use a relative path`;
+  }
   if (!LAYERS[owner.name]?.includes(name)) return `${owner.name} must not import ${name}`;
   if (!owner.dependencies.includes(name)) return `${owner.folder}/package.json does not list ${name}`;
   const known = tree.packages.find((candidate) => candidate.name === name);
-  if (known && !known.exports.has(subpath)) return `${name} does not export "${subpath}"`;
+  if (known && exportProblem(known, subpath) !== null) return exportProblem(known, subpath);
   if (TYPES_ONLY_PACKAGES.has(owner.name) && !typeOnly)
     return `${owner.name} may import only types of ${name}: use "import type"`;
   return null;
+}
+
+function exportProblem(owner: WorkspacePackage, subpath: string): string | null {
+  return owner.exports.has(subpath) ? null : `${owner.name} does not export "${subpath}"`;
 }
 
 function nodeProblem(file: SourceFile, owner: WorkspacePackage, imported: Import): string | null {

@@ -25,18 +25,18 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 function start(...nodeFlags: string[]): { status: number | null; stdout: string; stderr: string } {
-  const args = [...nodeFlags, join(root, "cli", "bin", "evolver.js"), "one", "two words"];
+  const args = [...nodeFlags, join(root, "cli", "bin", "evolver.js"), "one", "two words", "three"];
   return spawnSync(process.execPath, args, { encoding: "utf8", env: { PATH: "" } });
 }
 
 it("runs at once where Node runs TypeScript", () => {
-  expect(start()).toMatchObject({ status: 2, stdout: "one|two words\n", stderr: "" });
+  expect(start()).toMatchObject({ status: 3, stdout: "one|two words|three\n", stderr: "" });
 });
 
 it("hands arguments over and the exit code back", () => {
   mkdirSync(join(root, "node_modules", "node", "bin"), { recursive: true });
   symlinkSync(process.execPath, join(root, "node_modules", "node", "bin", "node"));
-  expect(start(OLD_NODE)).toMatchObject({ status: 2, stdout: "one|two words\n", stderr: "" });
+  expect(start(OLD_NODE)).toMatchObject({ status: 3, stdout: "one|two words|three\n", stderr: "" });
 });
 
 it("says what to do where there is no other Node", () => {

@@ -98,6 +98,7 @@ describe("a planted tree", () => {
       "leaves @evolver/device",
     ],
     ["an import of itself by name", "device/src/a.ts", `import "@evolver/device";`, "use a relative path"],
+    ["a test past the exports", "device/test/a.ts", `import "@evolver/device/src/a.ts";`, "does not export"],
     ["an import of nothing", "device/src/a.ts", `import "./nothing.ts";`, "leads to no file"],
     [
       "a value where types are allowed",
@@ -120,6 +121,7 @@ describe("a planted tree", () => {
     ["types of Node", "device/src/a.ts", `import type { Stats } from "node:fs";`],
     ["Node in a file named so", "device/src/pool.node.ts", `import "node:worker_threads";`],
     ["a Node-only file, loaded late", "device/src/a.ts", `await import("./cuda/index.ts");`],
+    ["a test of what its package exports", "device/test/a.ts", `import "@evolver/device";`],
     ["Node in a test", "kernel/test/a.test.ts", `import "node:fs";`],
     ["types where only they are allowed", "dashboard/src/a.ts", `import type { x } from "@evolver/lab";`],
     ["the shared helpers in a test", "kernel/test/a.test.ts", `import "../../../test/support/a.ts";`],
