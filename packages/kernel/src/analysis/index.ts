@@ -1,2 +1,3 @@
+export * from "./deserialise.ts";
 export * from "./uniformity.ts";
 export * from "./verify.ts";

@@ -13,7 +13,7 @@ export interface OperandChecks {
   fail(node: Node, what: string): never;
 }
 
-export const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
+const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
   "workgroupId.x",
   "workgroupId.y",
   "workgroupId.z",

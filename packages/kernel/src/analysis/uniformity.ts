@@ -15,7 +15,8 @@ import { checkConvergence } from "./convergence.ts";
 /** The same for all of a workgroup, for all of each subgroup, or for no more than a lane. */
 export type Uniformity = "workgroup" | "subgroup" | "lane";
 
-export const UNIFORMITIES: readonly Uniformity[] = Object.freeze(["workgroup", "subgroup", "lane"]);
+/** By level of the graph. */
+const UNIFORMITIES: readonly Uniformity[] = ["workgroup", "subgroup", "lane"];
 
 export interface UniformityResult {
   uniformityOf(value: Value): Uniformity;

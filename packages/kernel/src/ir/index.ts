@@ -1,5 +1,7 @@
+export { hash } from "./hash.ts";
 export * from "./nodes.ts";
 export * from "./ops.ts";
-export * from "./print.ts";
+export { print, type PrintOptions } from "./print.ts";
+export { serialise } from "./serialise.ts";
 export * from "./site.ts";
 export * from "./types.ts";

@@ -55,7 +55,7 @@ class Printer {
       site,
       () => {
         shared.forEach((memory, i) => {
-          if (this.#normal) this.#memories.set(memory, `shared${i}`);
+          if (this.#normal) this.#memories.set(memory, `#${i}`);
           const atomic = memory.atomic ? "atomic " : "";
           this.#line(`shared ${this.#memory(memory)}: ${atomic}${memory.element}[${memory.length}]`);
         });

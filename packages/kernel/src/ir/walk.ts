@@ -1,31 +1,7 @@
 /** Small helpers over IR nodes that printers, checkers and analyses share. They assume nothing about validity. */
 
-import type { Block, KernelIR, Node, NodeKind } from "./nodes.ts";
+import type { Block, KernelIR, Node } from "./nodes.ts";
 import type { Value } from "./types.ts";
-
-/** Every kind of node, for readers of foreign data. */
-export const NODE_KINDS = Object.freeze([
-  "const",
-  "param",
-  "builtin",
-  "op",
-  "load",
-  "store",
-  "atomic",
-  "var",
-  "varGet",
-  "varSet",
-  "if",
-  "for",
-  "while",
-  "break",
-  "continue",
-  "roles",
-  "barrier",
-  "uniformLoad",
-  "subgroup",
-  "comment",
-]) satisfies readonly NodeKind[];
 
 /** The values that a node defines; a loop's induction value counts. */
 export function resultsOf(node: Node): readonly Value[] {
