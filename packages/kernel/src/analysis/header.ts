@@ -1,7 +1,7 @@
 /** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, sizes. */
 
 import type { KernelIR } from "../ir/nodes.ts";
-import { IDENTIFIER, invalid } from "./invalid.ts";
+import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 
 const ELEMENTS: readonly unknown[] = ["f32", "i32", "u32"];
 const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
@@ -10,15 +10,16 @@ const MAX_INVOCATIONS = 1024;
 const isCount = (value: unknown, min: number): boolean => Number.isSafeInteger(value) && Number(value) >= min;
 
 export function checkHeader(ir: KernelIR): void {
-  const fail = (what: string): never => {
-    throw invalid(`kernel ${ir.name}: ${what}`, ir.site);
+  const fail = (what: string, hint?: string): never => {
+    throw invalid(`kernel ${ir.name}: ${what}`, ir.site, { hint });
   };
-  if (!IDENTIFIER.test(ir.name)) fail(`the name "${ir.name}" is no identifier`);
+  if (!IDENTIFIER.test(ir.name)) fail(`the name "${ir.name}" is no identifier`, NAME_HINT);
 
   const names = new Set<string>();
   const checkName = (name: string, what: string): void => {
-    if (!IDENTIFIER.test(name)) fail(`the ${what} name "${name}" is no identifier`);
-    if (names.has(name)) fail(`the name "${name}" stands for two parameters or memories`);
+    if (!IDENTIFIER.test(name)) fail(`the ${what} name "${name}" is no identifier`, NAME_HINT);
+    if (names.has(name))
+      fail(`the name "${name}" stands for two parameters or memories`, "give each its own name");
     names.add(name);
   };
   for (const param of ir.params) {

@@ -9,7 +9,7 @@ import type { Site } from "../ir/site.ts";
 import type { Memory, Value, Variable } from "../ir/types.ts";
 import { describeNode, findDefinition } from "../ir/walk.ts";
 import { checkHeader } from "./header.ts";
-import { IDENTIFIER, invalid } from "./invalid.ts";
+import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 import { checkOperands } from "./operands.ts";
 
 /**
@@ -236,7 +236,8 @@ class Verifier {
     const { id } = variable;
     if (!(id >= 0 && id < this.#ir.variableCount) || !Number.isInteger(id))
       this.#fail(node, `declares variable ${id}, but ids run from 0 to ${this.#ir.variableCount - 1}`);
-    if (!IDENTIFIER.test(variable.name)) this.#fail(node, `has a name that is no identifier`);
+    if (!IDENTIFIER.test(variable.name))
+      this.#fail(node, "has a name that is no identifier", undefined, undefined, NAME_HINT);
     const earlier = this.#declaredBy[id];
     if (earlier !== undefined)
       this.#fail(node, `declares variable ${id} again`, earlier, "first declared here");
@@ -284,12 +285,17 @@ class Verifier {
     fail: (node: Node, what: string): never => this.#fail(node, what),
   };
 
-  #fail(node: Node | null, what: string, other?: { readonly site: Site } | undefined, note?: string): never {
+  #fail(
+    node: Node | null,
+    what: string,
+    other?: { readonly site: Site } | undefined,
+    note?: string,
+    hint?: string,
+  ): never {
     throw invalid(
       node === null ? `kernel ${this.#ir.name}: ${what}` : `${describeNode(node)} ${what}`,
       (node ?? this.#ir).site,
-      other?.site,
-      note,
+      { other: other?.site, note, hint },
     );
   }
 }

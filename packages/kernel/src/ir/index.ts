@@ -5,3 +5,4 @@ export { print, type PrintOptions } from "./print.ts";
 export { serialise } from "./serialise.ts";
 export * from "./site.ts";
 export * from "./types.ts";
+export { blocksOf, resultsOf, visitNodes } from "./walk.ts";
