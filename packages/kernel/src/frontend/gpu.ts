@@ -153,14 +153,14 @@ export class Gpu {
     const others = asResults(elseBlock.result);
     const merged =
       results !== null && others !== null
-        ? this.#merge(results, others, thenBlock.frame, elseBlock.frame, site)
+        ? recorder.within(site, () => this.#merge(results, others, thenBlock.frame, elseBlock.frame, site))
         : null;
     recorder.emit(
       { kind: "if", condition: test, then: close(thenBlock.frame), else: close(elseBlock.frame) },
       site,
     );
     if (merged === null) return undefined;
-    const values = merged.map((variable) => variable.get());
+    const values = recorder.within(site, () => merged.map((variable) => variable.get()));
     return thenBlock.result instanceof Scalar ? values[0] : values;
   }
 

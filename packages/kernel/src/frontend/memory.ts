@@ -58,8 +58,10 @@ abstract class Elements<E extends ElementType> {
         { where: [site.location] },
       );
     }
-    const offset = this.addressing.offset(indices);
-    return this.recorder.use(offset instanceof Scalar ? offset : lift(this.recorder, offset, "u32"), site);
+    return this.recorder.within(site, () => {
+      const offset = this.addressing.offset(indices);
+      return this.recorder.use(offset instanceof Scalar ? offset : lift(this.recorder, offset, "u32"), site);
+    });
   }
 
   protected lifted(operand: Operand<E> | Scalar, site: Site): Value {

@@ -46,6 +46,8 @@ export class Recorder {
   readonly #unusedBooleans = new Map<number, Site>();
   readonly #nodesBySite = new Map<Frame, number>();
   #frame: Frame;
+  /** The place that operations are recorded for, where several belong to one call by the user. */
+  #place: Site | null = null;
   #values = 0;
   #variables = 0;
   #nodes = 0;
@@ -95,8 +97,24 @@ export class Recorder {
     }
   }
 
+  /** Records all that `record` does for one place. Capturing a place is most of the cost of recording. */
+  within<R>(site: Site, record: () => R): R {
+    const outer = this.#place;
+    this.#place = site;
+    try {
+      return record();
+    } finally {
+      this.#place = outer;
+    }
+  }
+
+  /** The user's line that is being recorded. */
+  place(): Site {
+    return this.#place ?? captureSite();
+  }
+
   /** Appends a node to the current block. */
-  emit(node: Unsited<Node>, site: Site = captureSite()): void {
+  emit(node: Unsited<Node>, site: Site = this.place()): void {
     if (this.#frame.closed) throw this.#finished(site);
     if (this.#frame.endedBy !== null) {
       throw new EvolverError(
@@ -124,7 +142,7 @@ export class Recorder {
     return Object.freeze({ id, type, name: name === "" ? `v${id}` : name });
   }
 
-  op(name: OpName, operands: readonly Handle[], site: Site = captureSite()): Handle {
+  op(name: OpName, operands: readonly Handle[], site: Site = this.place()): Handle {
     const values = operands.map((operand) => this.use(operand, site));
     const types = values.map((value) => value.type);
     const type = ops[name].signature(types);
@@ -135,14 +153,14 @@ export class Recorder {
     return result;
   }
 
-  constant(type: ScalarType, value: number | boolean, site: Site = captureSite()): Handle {
-    const checked = checkLiteral(type, value, site);
+  constant(type: ScalarType, value: number | boolean): Handle {
+    const checked = checkLiteral(type, value, () => this.place());
     const key = `${type}:${Object.is(checked, -0) ? "-0" : checked}`;
-    return this.#prologueValue(key, type, site, (result) => ({ kind: "const", result, value: checked }));
+    return this.#prologueValue(key, type, null, (result) => ({ kind: "const", result, value: checked }));
   }
 
   builtin(name: BuiltinName): Handle {
-    return this.#prologueValue(name, "u32", captureSite(), (result) => ({
+    return this.#prologueValue(name, "u32", null, (result) => ({
       kind: "builtin",
       result,
       builtin: name,
@@ -207,10 +225,17 @@ export class Recorder {
     return Object.freeze([...this.#prologue, ...this.#root.nodes]);
   }
 
-  #prologueValue(key: string, type: ScalarType, site: Site, node: (result: Value) => Unsited<Node>): Handle {
-    if (this.#root.closed) throw this.#finished(site);
+  /** A constant, parameter or built-in; without a site, its place is that of its first use. */
+  #prologueValue(
+    key: string,
+    type: ScalarType,
+    at: Site | null,
+    node: (result: Value) => Unsited<Node>,
+  ): Handle {
+    if (this.#root.closed) throw this.#finished(at ?? this.place());
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
+    const site = at ?? this.place();
     const handle = this.define(type, site, this.#root);
     this.#prologue.push(Object.freeze({ ...node(handle.value), site }) as Node);
     this.#cache.set(key, handle);
@@ -259,7 +284,7 @@ function typeMismatch(name: OpName, operands: readonly Handle[], site: Site): Ev
 }
 
 /** A literal as the type holds it: f32 rounds, integers must fit. */
-export function checkLiteral(type: ScalarType, value: number | boolean, site: Site): number | boolean {
+export function checkLiteral(type: ScalarType, value: number | boolean, place: () => Site): number | boolean {
   if (type === "bool") {
     if (typeof value === "boolean") return value;
   } else if (typeof value === "number") {
@@ -273,7 +298,7 @@ export function checkLiteral(type: ScalarType, value: number | boolean, site: Si
     if (Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
   }
   throw new EvolverError("INVALID_LITERAL", `${String(value)} is not a value of type ${type}`, {
-    where: [site.location],
+    where: [place().location],
     hint: "a JavaScript number takes the type of the operand beside it; convert the operand, or write another number",
   });
 }

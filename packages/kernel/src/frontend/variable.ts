@@ -19,7 +19,7 @@ export class Var<T extends VariableType> {
   constructor(recorder: Recorder, type: T, init: Operand<T> | null, name = "") {
     this.type = type;
     this.#recorder = recorder;
-    this.#site = captureSite();
+    this.#site = recorder.place();
     this.#frame = recorder.frame;
     this.#variable = recorder.variable(type, name);
     const value = init === null ? null : recorder.use(lift(recorder, init, type), this.#site);
@@ -28,7 +28,7 @@ export class Var<T extends VariableType> {
   }
 
   get(): ScalarOf<T> {
-    const site = captureSite();
+    const site = this.#recorder.place();
     this.#checkScope(site);
     const result = this.#recorder.define(this.type, site);
     this.#recorder.emit({ kind: "varGet", variable: this.#variable, result: result.value }, site);
@@ -36,7 +36,7 @@ export class Var<T extends VariableType> {
   }
 
   set(value: Operand<T>): void {
-    const site = captureSite();
+    const site = this.#recorder.place();
     this.#checkScope(site);
     const lifted = this.#recorder.use(lift(this.#recorder, value, this.type), site);
     this.#checkType(lifted.type, site);
@@ -45,9 +45,11 @@ export class Var<T extends VariableType> {
 
   /** set(get() + value); not for bool. */
   add(value: T extends "bool" ? never : Operand<T>): void {
-    const current = this.get();
-    const sum = this.#recorder.op("add", [current, lift(this.#recorder, value, this.type)]);
-    this.set(wrap<ScalarOf<T>>(sum) as Operand<T>);
+    const recorder = this.#recorder;
+    recorder.within(recorder.place(), () => {
+      const sum = recorder.op("add", [this.get(), lift(recorder, value, this.type)]);
+      this.set(wrap<ScalarOf<T>>(sum) as Operand<T>);
+    });
   }
 
   #checkScope(site: Site): void {
@@ -89,7 +91,9 @@ export class RegisterArray<T extends VariableType> {
       );
     }
     this.length = length;
-    this.#variables = Array.from({ length }, () => new Var(recorder, type, init));
+    this.#variables = recorder.within(this.#site, () =>
+      Array.from({ length }, () => new Var(recorder, type, init)),
+    );
   }
 
   /** Element k as a variable. */

@@ -59,14 +59,21 @@ export class Vec<T extends NumericType, N extends VecWidth> {
     return new Vec(this.width, this.#components.map(change));
   }
 
+  /** Arithmetic on each component, recorded for one place. */
+  #each(change: (component: Arithmetic<T>, k: number) => ScalarOf<T>): Vec<T, N> {
+    const { recorder } = this.at(0);
+    const record = (): Vec<T, N> => this.map((component, k) => change(arithmetic(component), k));
+    return recorder.within(recorder.place(), record);
+  }
+
   add(other: Vec<T, N> | Operand<T>): Vec<T, N> {
-    return this.map((component, k) => arithmetic(component).add(operandAt(other, k)));
+    return this.#each((component, k) => component.add(operandAt(other, k)));
   }
   sub(other: Vec<T, N> | Operand<T>): Vec<T, N> {
-    return this.map((component, k) => arithmetic(component).sub(operandAt(other, k)));
+    return this.#each((component, k) => component.sub(operandAt(other, k)));
   }
   mul(other: Vec<T, N> | Operand<T>): Vec<T, N> {
-    return this.map((component, k) => arithmetic(component).mul(operandAt(other, k)));
+    return this.#each((component, k) => component.mul(operandAt(other, k)));
   }
 }
 
@@ -84,9 +91,12 @@ export function vec<T extends NumericType>(...components: ScalarOf<T>[]): Vec<T,
 
 /** acc + Σ a[k]·b[k], a chain of fma in the order of the components. */
 export function dot<N extends VecWidth>(a: Vec<"f32", N>, b: Vec<"f32", N>, acc: F32 | number = 0): F32 {
-  let total: F32 | number = acc;
-  for (let k = 0; k < a.width; k++) total = fma(a.at(k), b.at(k), total);
-  return total as F32;
+  const { recorder } = a.at(0);
+  return recorder.within(recorder.place(), () => {
+    let total: F32 | number = acc;
+    for (let k = 0; k < a.width; k++) total = fma(a.at(k), b.at(k), total);
+    return total as F32;
+  });
 }
 
 interface Arithmetic<T extends NumericType> {

@@ -33,7 +33,8 @@ export const unknownSite: Site = fixedSite(UNKNOWN);
 /** Everything below this URL or path is the library itself and never the place the user wrote. */
 const libraryRoot = normalise(import.meta.url).replace(/\/ir\/site\.[jt]s$/, "/");
 
-const STACK_DEPTH = 14;
+/** More frames than the library ever has between a call by the user and the capture; each costs time. */
+const STACK_DEPTH = 8;
 
 class CapturedSite implements Site {
   #trace: { stack?: string } | null;
