@@ -14,7 +14,8 @@ import { fileURLToPath } from "node:url";
 const OLDEST_NODE = 24;
 
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE && process.features.typescript) {
-  await import("../src/main.ts");
+  const { main } = await import("../src/main.ts");
+  process.exitCode = await main(process.argv.slice(2));
 } else {
   const node = installedNode();
   if (node === null) {

@@ -1,0 +1,143 @@
+/** `evolver check`: runs a kernel of the user's on the simulator with every check on. */
+
+import { relative } from "node:path";
+import { openSim, type Counters, type Finding } from "@evolver/device";
+import { EvolverError, type SourceLocation } from "@evolver/kernel";
+import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../exampleLaunch.ts";
+import { loadKernels, type NamedKernel } from "../loadKernel.ts";
+import { EXIT, printJson, printText, quantity } from "../output.ts";
+
+export interface CheckOptions extends LaunchOptions {
+  readonly subgroup: number;
+  /** How many subgroup schedules to try. */
+  readonly schedules: number;
+  readonly json: boolean;
+}
+
+interface ReportedAccess {
+  readonly action: string;
+  readonly file: string;
+  readonly line: number;
+  readonly lanes: readonly number[];
+  readonly workgroup: readonly number[];
+}
+
+interface ReportedFinding {
+  readonly kind: string;
+  readonly message: string;
+  readonly file: string;
+  readonly line: number;
+  readonly lanes: readonly number[];
+  readonly accesses: readonly ReportedAccess[];
+  readonly count: number;
+}
+
+interface Report {
+  readonly kernel: string;
+  readonly subgroup: number;
+  readonly findings: readonly ReportedFinding[];
+  readonly counters: Counters | null;
+  readonly launch: Pick<CheckLaunch, "workgroups" | "guessed"> & { readonly args: CheckLaunch["summary"] } | null;
+}
+
+export async function check(target: string, options: CheckOptions): Promise<number> {
+  const reports: Report[] = [];
+  for (const named of await loadKernels(target)) reports.push(await checkKernel(named, options));
+  if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
+  else for (const report of reports) printText(describe(report));
+  return reports.every((report) => report.findings.length === 0) ? EXIT.done : EXIT.no;
+}
+
+async function checkKernel({ kernel }: NamedKernel, options: CheckOptions): Promise<Report> {
+  const findings = new Map<string, Finding>();
+  let counters: Counters | null = null;
+  let launch: CheckLaunch | null = null;
+  for (let seed = 0; seed < options.schedules; seed++) {
+    const device = openSim({ subgroup: options.subgroup, onFinding: "collect", ...(seed === 0 ? {} : { seed }) });
+    try {
+      const program = await device.compile(kernel);
+      launch = exampleLaunch(kernel, device, options);
+      const result = await program.run({ workgroups: launch.workgroups, args: launch.args as never });
+      counters ??= result.counters;
+      for (const finding of result.findings) {
+        const key = `${finding.kind} ${finding.accesses.map(({ location }) => `${location.file}:${location.line}`).join(" ")}`;
+        if (!findings.has(key)) findings.set(key, finding);
+      }
+    } catch (error) {
+      if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
+      return { kernel: kernel.name, subgroup: options.subgroup, findings: [refused(error)], counters: null, launch: null };
+    } finally {
+      await device.close();
+    }
+  }
+  return {
+    kernel: kernel.name,
+    subgroup: options.subgroup,
+    findings: [...findings.values()].map(reported),
+    counters,
+    launch: launch && { workgroups: launch.workgroups, args: launch.summary, guessed: launch.guessed },
+  };
+}
+
+/** A kernel that does not build has one finding: why. */
+function refused(error: EvolverError): ReportedFinding {
+  const accesses = error.where.map((location) => access(location.note ?? "here", location, [], []));
+  const first = accesses[0] as ReportedAccess;
+  const kind = error.code.toLowerCase().replaceAll("_", "-");
+  const message = error.message.split("\n")[0] as string;
+  return { kind, message, file: first.file, line: first.line, lanes: [], accesses, count: 1 };
+}
+
+function reported(finding: Finding): ReportedFinding {
+  const accesses = finding.accesses.map(({ action, location, lanes, workgroup }) => access(action, location, lanes, workgroup));
+  const first = accesses[0] as ReportedAccess;
+  const { kind, message, count } = finding;
+  return { kind, message, file: first.file, line: first.line, lanes: first.lanes, accesses, count };
+}
+
+function access(
+  action: string,
+  location: SourceLocation,
+  lanes: readonly number[],
+  workgroup: readonly number[],
+): ReportedAccess {
+  return { action, file: location.file, line: location.line, lanes, workgroup };
+}
+
+function describe(report: Report): string {
+  const lines: string[] = [];
+  for (const finding of report.findings) {
+    lines.push(`${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`);
+    for (const { action, file, line, lanes, workgroup } of finding.accesses) {
+      const who = lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
+      lines.push(`  ${action} at ${shortPath(file)}:${line}${who}`);
+    }
+  }
+  const { launch, counters } = report;
+  const verdict = report.findings.length === 0 ? "clean" : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
+  lines.push(`${report.kernel}: ${verdict} at subgroup width ${report.subgroup}`);
+  if (launch !== null) {
+    const args = Object.entries(launch.args).map(([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`);
+    lines.push(`  launch: ${launch.workgroups.join("×")} workgroups, ${args.join(" ")}`);
+    if (launch.guessed.length > 0) {
+      lines.push(`  guessed: ${launch.guessed.join(", ")}; give the kernel an \`example\`, or pass --workgroups and --arg name=value`);
+    }
+  }
+  if (counters !== null) {
+    lines.push(
+      `  global ${quantity(counters.globalReadBytes)}B read, ${quantity(counters.globalWriteBytes)}B written in ${quantity(counters.globalSectors)} sectors; ` +
+        `shared conflicts ${quantity(counters.sharedConflicts)}; barriers ${quantity(counters.barriers)}; ` +
+        `divergent branches ${quantity(counters.divergentBranches)} of ${quantity(counters.branches)}; ${quantity(counters.flops)}FLOP`,
+    );
+  }
+  return lines.join("\n");
+}
+
+function shortPath(file: string): string {
+  const shorter = relative(process.cwd(), file);
+  return shorter.startsWith("..") ? file : shorter;
+}
+
+function shortList(lanes: readonly number[]): string {
+  return lanes.length <= 8 ? lanes.join(", ") : `${lanes.slice(0, 8).join(", ")}, … (${lanes.length})`;
+}

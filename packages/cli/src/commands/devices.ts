@@ -1,0 +1,21 @@
+/** `evolver devices`: what can run kernels here, and for what cannot, why. */
+
+import { listDevices } from "@evolver/device";
+import { EXIT, printJson, printText, table } from "../output.ts";
+
+export async function devices(options: { readonly json: boolean }): Promise<number> {
+  const entries = await listDevices();
+  if (options.json) {
+    printJson(entries);
+    return EXIT.done;
+  }
+  printText(
+    table(entries, [
+      { title: "device", value: ({ id }) => id },
+      { title: "available", value: ({ available }) => (available ? "yes" : "no") },
+      { title: "subgroup", value: ({ subgroup }) => String(subgroup ?? "–") },
+      { title: "name, or why not", value: ({ name, why }) => why ?? name ?? "" },
+    ]),
+  );
+  return EXIT.done;
+}

@@ -1,0 +1,104 @@
+/**
+ * The launch that `evolver check` runs: the kernel's own `example`, what the command line says, and a guess for the
+ * rest. A guess is ragged on purpose, so that a missing bounds check shows.
+ */
+
+import type { AnyTypedArray, Device, DeviceBuffer } from "@evolver/device";
+import { EvolverError, type BufferDescriptor, type Kernel } from "@evolver/kernel";
+
+export interface LaunchOptions {
+  /** Workgroups on x, y, z. */
+  readonly workgroups: readonly number[] | null;
+  /** Scalars by value and buffers by length. */
+  readonly args: Readonly<Record<string, number>>;
+}
+
+export interface CheckLaunch {
+  readonly workgroups: readonly [number, number, number];
+  /** What each argument is, for the report: a value, or a buffer's length. */
+  readonly summary: Readonly<Record<string, number | { readonly length: number }>>;
+  readonly args: Readonly<Record<string, number | DeviceBuffer>>;
+  /** Names of what was guessed. */
+  readonly guessed: readonly string[];
+}
+
+/** Several integer scalars are probably extents of something; then they are small and the buffers large. */
+const SMALL_EXTENT = 13;
+const LARGE_LENGTH = 65_536;
+const RAGGED = 7;
+
+export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOptions): CheckLaunch {
+  const { params, example } = kernel;
+  const unknown = Object.keys(options.args).find((name) => !(name in params));
+  if (unknown !== undefined) {
+    throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${kernel.name}" has no parameter "${unknown}"`, {
+      hint: `its parameters are ${Object.keys(params).join(", ")}`,
+    });
+  }
+  const guessed: string[] = [];
+  const workgroups = threeCounts(options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]));
+  const size = kernel.build({ subgroup: device.subgroupSize }).workgroupSize;
+  const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
+  const integers = Object.values(params).filter((param) => param.kind === "type" && param.type !== "f32").length;
+  const ragged = Math.max(1, total - RAGGED);
+  const length = integers === 0 ? total : integers === 1 ? ragged : LARGE_LENGTH;
+  const extent = integers === 1 ? ragged : SMALL_EXTENT;
+
+  const summary: Record<string, number | { length: number }> = {};
+  const args: Record<string, number | DeviceBuffer> = {};
+  const random = makeRandom(1);
+  for (const [name, param] of Object.entries(params)) {
+    const given = options.args[name] ?? example?.args[name];
+    if (param.kind === "type") {
+      const value = given ?? guess(guessed, name, param.type === "f32" ? 0.5 : extent);
+      if (typeof value !== "number") throw notNumber(kernel, name);
+      summary[name] = value;
+      args[name] = value;
+    } else {
+      const contents = given ?? guess(guessed, name, length);
+      const array = typeof contents === "number" ? fill(param, contents, random) : contents;
+      summary[name] = { length: array.length };
+      args[name] = device.createBuffer(param.element, array);
+    }
+  }
+  return { workgroups, summary, args, guessed };
+}
+
+function guess<T>(guessed: string[], name: string, value: T): T {
+  guessed.push(name);
+  return value;
+}
+
+function asList(counts: number | readonly (number | undefined)[] | undefined): readonly number[] | null {
+  if (counts === undefined) return null;
+  return typeof counts === "number" ? [counts] : counts.map((count) => count ?? 1);
+}
+
+function threeCounts(counts: readonly number[]): [number, number, number] {
+  return [counts[0] ?? 1, counts[1] ?? 1, counts[2] ?? 1];
+}
+
+function notNumber(kernel: Kernel, name: string): EvolverError {
+  return new EvolverError("INVALID_ARGUMENT", `parameter "${name}" of kernel "${kernel.name}" is a number, not an array`);
+}
+
+/** Values in [−1, 1), or zeros for atomic memory and indices, which usually start from zero. */
+function fill(
+  param: BufferDescriptor<"f32" | "i32" | "u32", "read" | "write" | "read_write", boolean>,
+  length: number,
+  random: () => number,
+): AnyTypedArray {
+  if (param.element === "f32") return Float32Array.from({ length }, () => random() * 2 - 1);
+  return param.element === "i32" ? new Int32Array(length) : new Uint32Array(length);
+}
+
+/** Mulberry32: good enough to fill buffers with something that is not zero. */
+function makeRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,72 @@
+/** What the command line prints: one JSON document or text on stdout; progress and errors on stderr. */
+
+import { EvolverError } from "@evolver/kernel";
+
+/** The exit codes of design.md: done, the answer is no, misuse. */
+export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2 });
+
+export function printJson(document: unknown): void {
+  process.stdout.write(`${JSON.stringify(document, jsonSafe, 2)}\n`);
+}
+
+/** JSON has no infinities and no NaN. */
+function jsonSafe(_key: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}
+
+export function printText(text: string): void {
+  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function printError(error: unknown, verbose: boolean): void {
+  if (error instanceof EvolverError) {
+    process.stderr.write(`error[${error.code}]: ${error.message}\n`);
+    if (verbose && error.cause !== undefined) process.stderr.write(`caused by: ${inspect(error.cause)}\n`);
+    return;
+  }
+  const text = verbose ? inspect(error) : error instanceof Error ? error.message : String(error);
+  process.stderr.write(`error[UNEXPECTED]: ${text}\n  help: this is a fault of the program; run again with --verbose to see where\n`);
+}
+
+const inspect = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly value: (row: Row) => string;
+  readonly align?: "left" | "right";
+}
+
+/** A plain-text table with aligned columns. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = rows.map((row) => columns.map((column) => column.value(row)));
+  const widths = columns.map((column, k) => Math.max(column.title.length, ...cells.map((line) => (line[k] as string).length)));
+  const format = (line: readonly string[]): string =>
+    line
+      .map((cell, k) => {
+        const width = widths[k] as number;
+        return columns[k]?.align === "right" ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd();
+  const rule = widths.map((width) => "─".repeat(width));
+  return [format(columns.map((column) => column.title)), format(rule), ...cells.map(format)].join("\n");
+}
+
+/** 1,234,567 → "1.23 M". */
+export function quantity(value: number): string {
+  const units = ["", " k", " M", " G", " T"];
+  let scaled = value;
+  let unit = 0;
+  while (Math.abs(scaled) >= 1000 && unit < units.length - 1) {
+    scaled /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? String(Math.round(scaled * 100) / 100) : scaled.toPrecision(3)}${units[unit]}`;
+}
+
+/** Milliseconds with three digits that matter, in the unit that fits. */
+export function duration(timeMs: number): string {
+  if (timeMs >= 60_000) return `${Math.floor(timeMs / 60_000)} min ${Math.round((timeMs % 60_000) / 1000)} s`;
+  if (timeMs >= 1000) return `${(timeMs / 1000).toPrecision(3)} s`;
+  return timeMs >= 1 || timeMs === 0 ? `${timeMs.toPrecision(3)} ms` : `${(timeMs * 1000).toPrecision(3)} µs`;
+}

@@ -1,0 +1,60 @@
+/** Global memory on the GPU. */
+
+import { ELEMENT_BYTES, type ElementType } from "@evolver/kernel";
+import type { AnyTypedArray, TypedArrayOf } from "../device.ts";
+import { newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
+import { CUDA_ERROR, type CudaDriver, type Handle } from "./driver.ts";
+
+export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
+  readonly #driver: CudaDriver;
+  #pointer: Handle;
+
+  constructor(owner: BufferOwner, driver: CudaDriver, element: E, contents: number | TypedArrayOf<E>) {
+    const length = typeof contents === "number" ? contents : contents.length;
+    super(owner, element, length);
+    this.#driver = driver;
+    // The driver refuses allocations of nothing; one element stands in, which no kernel may touch.
+    const bytes = Math.max(length, 1) * ELEMENT_BYTES;
+    this.#pointer = driver.out64((slot) => driver.call.cuMemAlloc(slot, bytes), `a buffer of ${bytes} bytes`);
+    if (typeof contents === "number") {
+      if (length > 0) driver.check(driver.call.cuMemsetD32(this.#pointer, 0, length), "zeroing a buffer");
+    } else this.#upload(contents, 0);
+  }
+
+  /** The address on the device. */
+  get pointer(): Handle {
+    return this.#pointer;
+  }
+
+  override async write(data: TypedArrayOf<E>, offset = 0): Promise<void> {
+    this.assertWritable(data, offset);
+    this.#driver.assertUsable();
+    this.#upload(data, offset);
+  }
+
+  override async read(): Promise<TypedArrayOf<E>> {
+    this.assertUsable();
+    this.#driver.assertUsable();
+    const array = newArray(this.element, this.length);
+    if (this.length > 0) {
+      const code = this.#driver.call.cuMemcpyDtoH(array, this.#pointer, this.length * ELEMENT_BYTES);
+      this.#driver.check(code, "reading a buffer");
+    }
+    return array;
+  }
+
+  override destroy(): void {
+    if (this.destroyed) return;
+    super.destroy();
+    // After a sticky error nothing can be freed; the process's end does it.
+    if (this.#driver.lost === null) this.#driver.call.cuMemFree(this.#pointer);
+    this.#pointer = 0n;
+  }
+
+  #upload(data: AnyTypedArray, offset: number): void {
+    if (data.length === 0) return;
+    const destination = this.#pointer + BigInt(offset * ELEMENT_BYTES);
+    const code = this.#driver.call.cuMemcpyHtoD(destination, data, data.byteLength);
+    if (code !== CUDA_ERROR.success) this.#driver.check(code, "writing a buffer");
+  }
+}
