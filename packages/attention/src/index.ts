@@ -1,3 +1,8 @@
 /** Flash attention as strategies: the problem, its float64 reference, the kernels and their ladder. */
 
+export * from "./inputs.ts";
 export * from "./problem.ts";
+export * from "./reference.ts";
+export * from "./safetensors.ts";
+export * from "./tensor.ts";
+export * from "./tolerance.ts";

@@ -1,0 +1,119 @@
+/**
+ * Inputs to try attention on: seeded random tensors, plain and hostile. The same seed gives the same numbers on every
+ * machine.
+ */
+
+import type { AttentionProblem } from "./problem.ts";
+import { elementCount, extentsOf, toStrided } from "./tensor.ts";
+
+/**
+ * A small random number generator: sfc32 (Chris Doty-Humphrey's "small fast counting" generator, of PractRand), three
+ * 32-bit words of state and a counter, seeded with one integer and run for twelve steps first. Not for secrets.
+ */
+export class Random {
+  #a: number;
+  #b: number;
+  #c = 0x9e3779b9 | 0;
+  #counter = 1;
+  /** The second half of the last pair of normal values. */
+  #spare: number | null = null;
+
+  /** @param seed an integer; its lowest 53 bits matter */
+  constructor(seed: number) {
+    this.#a = seed | 0;
+    this.#b = Math.floor(seed / 2 ** 32) | 0;
+    for (let i = 0; i < 12; i++) this.u32();
+  }
+
+  /** Uniform in 0 to 2^32 − 1. */
+  u32(): number {
+    const result = (this.#a + this.#b + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + result;
+    return result >>> 0;
+  }
+
+  /** Uniform in [0, 1), a multiple of 2^−32. */
+  uniform(): number {
+    return this.u32() / 2 ** 32;
+  }
+
+  /** Normal with mean 0 and variance 1, by Box and Muller's transform. */
+  normal(): number {
+    if (this.#spare !== null) {
+      const value = this.#spare;
+      this.#spare = null;
+      return value;
+    }
+    const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
+    const angle = 2 * Math.PI * this.uniform();
+    this.#spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  }
+}
+
+/**
+ * - normal: N(0, 1).
+ * - outlier: the same, and 0.1 % of the entries of each tensor have a further normal of standard deviation 10 added.
+ * - deep: scores from about −1e4 down to −2.45e5, so that a finite stand-in for −∞ shows.
+ * - constant: every score of a row is the same, so that o is the mean of the visible values.
+ */
+export type Distribution = "normal" | "outlier" | "deep" | "constant";
+
+export const DISTRIBUTIONS: readonly Distribution[] = ["normal", "outlier", "deep", "constant"];
+
+/** Inputs as a launch takes them. */
+export interface FloatInputs {
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
+}
+
+export interface InputOptions {
+  readonly seed: number;
+  readonly distribution?: Distribution;
+  /** Elements of NaN behind the end of each tensor; what lies between strided elements is NaN anyhow. */
+  readonly padding?: number;
+}
+
+/** Inputs of a problem, laid out by its strides in arrays filled with NaN elsewhere. */
+export function randomInputs(problem: AttentionProblem, options: InputOptions): FloatInputs {
+  const { seed, distribution = "normal", padding = 0 } = options;
+  const random = new Random(seed);
+  const extents = extentsOf(problem.shape);
+  const dense = {
+    q: draw(random, elementCount(extents.q), distribution),
+    k: draw(random, elementCount(extents.k), distribution),
+    v: draw(random, elementCount(extents.v), distribution === "outlier" ? "outlier" : "normal"),
+  };
+  if (distribution === "constant") dense.k.fill(0.5);
+  if (distribution === "deep") deepen(problem, dense);
+  return {
+    q: toStrided(dense.q, extents.q, problem.strides.q, padding),
+    k: toStrided(dense.k, extents.k, problem.strides.k, padding),
+    v: toStrided(dense.v, extents.v, problem.strides.v, padding),
+  };
+}
+
+function draw(random: Random, length: number, distribution: Distribution): Float32Array {
+  const data = Float32Array.from({ length }, () => random.normal());
+  if (distribution !== "outlier") return data;
+  for (let i = 0; i < length; i++) {
+    if (random.u32() % 1000 === 0) data[i] = (data[i] as number) + 10 * random.normal();
+  }
+  return data;
+}
+
+/** Replaces q and k so that q·k · scale runs over the keys from −1e4 to −2.45e5 without a softcap's help. */
+function deepen(problem: AttentionProblem, dense: FloatInputs): void {
+  const { seqK, dim } = problem.shape;
+  const size = Math.sqrt(1 / (Math.abs(problem.scale) * dim || 1));
+  const sign = problem.scale < 0 ? -1 : 1;
+  dense.q.fill(size);
+  for (let i = 0; i < dense.k.length; i++) {
+    const key = Math.floor(i / dim) % seqK;
+    dense.k[i] = -sign * size * (1e4 + (2.35e5 * key) / Math.max(seqK - 1, 1));
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * When a result of attention is right: FlashAttention-3's rule. An honest kernel in float32 may be a small factor
+ * further from the float64 truth than plain attention in float32 is, plus one rounding of the output:
+ *
+ *     max |out − ref64| ≤ r · max |low − ref64| + atol,   atol = 2 · max |(ref + 0.3 − 0.3) − ref|  in float32
+ *
+ * with r = 2, or 3 with a softcap. The same holds for the finite entries of the LSE; −Infinity must be −Infinity.
+ * A NaN never passes, not even where the truth is NaN.
+ *
+ * Three refinements, for where the rule as written says little:
+ * - `low` is one sample of rounding errors for each row. Below 256 rows the largest error of several orders of
+ *   summation is taken, or the bound of a handful of rows would be a matter of luck.
+ * - Where one key a row makes everything exact, the bound can come out as 0: it is at least four roundings of the
+ *   largest value.
+ * - 0.3 stands for outputs of about that size. Where all outputs are below 1/2000, atol is limited to 2^−13 of the
+ *   largest, so that zeros never pass for small values.
+ */
+
+import { EvolverError } from "@evolver/kernel";
+import type { AttentionProblem } from "./problem.ts";
+import { lowAttention, referenceAttention } from "./reference.ts";
+import type { AttentionInputs, AttentionResult } from "./reference.ts";
+import { extentsOf, forEachRow, spanOf, unflatten } from "./tensor.ts";
+import type { Extents } from "./tensor.ts";
+
+/** What a kernel gave: o laid out as the problem's strides say, lse dense as [batch, headsQ, seqQ], if asked for. */
+export interface AttentionOutput {
+  readonly o: Float32Array;
+  readonly lse: Float32Array | null;
+}
+
+/** The truth about one problem on given inputs; worth keeping where several outputs are compared with it. */
+export interface AttentionTruth {
+  readonly reference: AttentionResult<Float64Array>;
+  /** The largest absolute error of o that passes. */
+  readonly bound: number;
+  /** The largest absolute error of a finite lse that passes. */
+  readonly lseBound: number;
+}
+
+/** An element that was compared. */
+export interface ComparedElement {
+  readonly tensor: "o" | "lse";
+  /** [batch, head, row, dim] of o, [batch, head, row] of lse. */
+  readonly index: readonly number[];
+  readonly actual: number;
+  readonly expected: number;
+}
+
+export interface AttentionComparison {
+  readonly pass: boolean;
+  /** The largest absolute error of o; Infinity where o is not a finite number. 0 where there is nothing to compare. */
+  readonly error: number;
+  readonly bound: number;
+  /** As `error`, of lse; Infinity also where only one of the two is −Infinity. Null where no lse was given. */
+  readonly lseError: number | null;
+  readonly lseBound: number;
+  /** The element that is furthest off, in bounds; null where there is nothing to compare. */
+  readonly where: ComparedElement | null;
+}
+
+/** Rows from which on one evaluation of `low` is enough. */
+const MANY_ROWS = 256;
+const SUMMATION_ORDERS = 8;
+/** Of the largest value: four roundings to float32. */
+const SMALLEST_RELATIVE_BOUND = 4 * 2 ** -24;
+/** Of the largest output. */
+const LARGEST_RELATIVE_ATOL = 2 ** -13;
+
+/** Computes the float64 reference of a problem and the errors that the rule allows. */
+export function attentionTruth(problem: AttentionProblem, inputs: AttentionInputs): AttentionTruth {
+  const { batch, headsQ, seqQ } = problem.shape;
+  const reference = referenceAttention(problem, inputs);
+  const orders = batch * headsQ * seqQ < MANY_ROWS ? SUMMATION_ORDERS : 1;
+  let lowError = 0;
+  let lowLseError = 0;
+  for (let order = 0; order < orders; order++) {
+    const low = lowAttention(problem, inputs, { firstDim: order * 5, firstKey: order * 3 });
+    lowError = Math.max(lowError, largestFiniteDifference(low.o, reference.o));
+    lowLseError = Math.max(lowLseError, largestFiniteDifference(low.lse, reference.lse));
+  }
+  const factor = problem.softcap > 0 ? 3 : 2;
+  const largestOutput = largest(reference.o);
+  const atol = Math.min(roundingTolerance(reference.o), LARGEST_RELATIVE_ATOL * largestOutput);
+  const lseAtol = roundingTolerance(reference.lse);
+  return {
+    reference,
+    bound: Math.max(factor * lowError + atol, SMALLEST_RELATIVE_BOUND * largestOutput),
+    lseBound: Math.max(factor * lowLseError + lseAtol, SMALLEST_RELATIVE_BOUND * largest(reference.lse)),
+  };
+}
+
+/**
+ * Compares a kernel's output with the truth.
+ *
+ * @throws ATTENTION_OUTPUT where o or lse have not as many elements as the problem says
+ */
+export function compareWithTruth(
+  problem: AttentionProblem,
+  truth: AttentionTruth,
+  output: AttentionOutput,
+): AttentionComparison {
+  const extents = extentsOf(problem.shape).o;
+  const { reference, bound, lseBound } = truth;
+  checkLength("o", output.o, spanOf(extents, problem.strides.o));
+  const o = worstOfRows(output.o, reference.o, extents, problem);
+  if (output.lse === null)
+    return { pass: o.error <= bound, error: o.error, bound, lseError: null, lseBound, where: o.where };
+  checkLength("lse", output.lse, reference.lse.length);
+  const lse = worstOfLse(output.lse, reference.lse, extents);
+  return {
+    pass: o.error <= bound && lse.error <= lseBound,
+    error: o.error,
+    bound,
+    lseError: lse.error,
+    lseBound,
+    where: inBounds(lse.error, lseBound) > inBounds(o.error, bound) ? lse.where : o.where,
+  };
+}
+
+/** `compareWithTruth` for one output; computes the reference itself, which takes about as long as the attention. */
+export function compareAttention(
+  problem: AttentionProblem,
+  inputs: AttentionInputs,
+  output: AttentionOutput,
+): AttentionComparison {
+  return compareWithTruth(problem, attentionTruth(problem, inputs), output);
+}
+
+interface Worst {
+  readonly error: number;
+  readonly where: ComparedElement | null;
+}
+
+function worstOfRows(
+  actual: Float32Array,
+  expected: Float64Array,
+  extents: Extents,
+  problem: AttentionProblem,
+): Worst {
+  const strideOfDim = problem.strides.o[3];
+  let error = -1;
+  let worst = -1;
+  let worstActual = 0;
+  let position = 0;
+  forEachRow(extents, problem.strides.o, (offset) => {
+    for (let d = 0; d < extents[3]; d++, position++) {
+      const value = actual[offset + d * strideOfDim] as number;
+      const difference = errorOf(value, expected[position] as number);
+      if (difference <= error) continue;
+      error = difference;
+      worst = position;
+      worstActual = value;
+    }
+  });
+  if (worst < 0) return { error: 0, where: null };
+  const index = unflatten(worst, extents);
+  return { error, where: { tensor: "o", index, actual: worstActual, expected: expected[worst] as number } };
+}
+
+function worstOfLse(actual: Float32Array, expected: Float64Array, [batch, heads, rows]: Extents): Worst {
+  let error = -1;
+  let worst = -1;
+  for (let i = 0; i < expected.length; i++) {
+    const difference = errorOf(actual[i] as number, expected[i] as number);
+    if (difference <= error) continue;
+    error = difference;
+    worst = i;
+  }
+  if (worst < 0) return { error: 0, where: null };
+  const index = unflatten(worst, [batch, heads, rows, 1]).slice(0, 3);
+  return {
+    error,
+    where: { tensor: "lse", index, actual: actual[worst] as number, expected: expected[worst] as number },
+  };
+}
+
+/** The absolute error; 0 for equal infinities, Infinity for anything that is not a number or infinitely far off. */
+function errorOf(actual: number, expected: number): number {
+  if (actual === expected) return 0;
+  const difference = Math.abs(actual - expected);
+  return Number.isNaN(difference) ? Infinity : difference;
+}
+
+/** How many bounds an error is; for choosing the worst of two tensors. */
+function inBounds(error: number, bound: number): number {
+  return error === 0 ? 0 : error / bound;
+}
+
+/** 2 · max |(ref + 0.3 − 0.3) − ref| in float32: twice what rounding values of this size once does to them. */
+function roundingTolerance(reference: Float64Array): number {
+  const { fround } = Math;
+  const shift = fround(0.3);
+  let tolerance = 0;
+  for (const value of reference) {
+    if (!Number.isFinite(value)) continue;
+    const rounded = fround(value);
+    tolerance = Math.max(tolerance, Math.abs(fround(fround(rounded + shift) - shift) - rounded));
+  }
+  return 2 * tolerance;
+}
+
+function largest(values: Float64Array): number {
+  let magnitude = 0;
+  for (const value of values) if (Number.isFinite(value)) magnitude = Math.max(magnitude, Math.abs(value));
+  return magnitude;
+}
+
+function largestFiniteDifference(low: Float32Array, reference: Float64Array): number {
+  let difference = 0;
+  for (let i = 0; i < reference.length; i++) {
+    const error = Math.abs((low[i] as number) - (reference[i] as number));
+    if (Number.isFinite(error)) difference = Math.max(difference, error);
+  }
+  return difference;
+}
+
+function checkLength(tensor: "o" | "lse", data: Float32Array, needed: number): void {
+  if (data.length >= needed) return;
+  throw new EvolverError(
+    "ATTENTION_OUTPUT",
+    `${tensor} has ${data.length} elements; the problem's shape and strides need ${needed}`,
+    { hint: "compare the whole output buffer with the problem that it was computed for" },
+  );
+}
