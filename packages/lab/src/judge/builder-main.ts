@@ -1,0 +1,40 @@
+/**
+ * The process that runs a candidate's code. It imports the candidate, asks it for its plans, prints them on
+ * descriptor 3, and ends. Started by builder.ts only, with hardly any rights.
+ */
+
+import { readFileSync, writeSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
+import { printPlan } from "../plan.ts";
+import type { Plan } from "../plan.ts";
+import type { Shape } from "../study.ts";
+
+/** What a candidate's module exports. */
+interface CandidateModule {
+  readonly plan?: (shape: Shape, build: { readonly subgroup: number }) => Plan;
+}
+
+interface Request {
+  readonly path: string;
+  readonly shapes: readonly Shape[];
+  readonly subgroup: number;
+}
+
+// A candidate may lie anywhere, and finds the project's packages as the lab does.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier.startsWith("@evolver/")
+      ? next(specifier, { ...context, parentURL: import.meta.url })
+      : next(specifier, context),
+});
+
+const request = JSON.parse(readFileSync(0, "utf8")) as Request;
+const candidate = (await import(pathToFileURL(request.path).href)) as CandidateModule;
+const { plan } = candidate;
+if (typeof plan !== "function") throw new TypeError("the module exports no function called plan");
+const plans = request.shapes.map((shape) => printPlan(plan(shape, { subgroup: request.subgroup })));
+
+const bytes = Buffer.from(JSON.stringify(plans), "utf8");
+for (let at = 0; at < bytes.length;) at += writeSync(3, bytes, at);
+process.exit(0);

@@ -1,0 +1,99 @@
+/**
+ * Builds a candidate that is code: in a process of its own that may read but not write files, start no processes and
+ * no threads, and whose only product is the text of a plan.
+ */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EvolverError } from "@evolver/kernel";
+import { parsePlan } from "../plan.ts";
+import type { Plan } from "../plan.ts";
+import type { Shape } from "../study.ts";
+
+const MAIN = fileURLToPath(new URL("./builder-main.ts", import.meta.url));
+/** The project's own modules, which the candidate imports: packages/ and the node_modules that links them. */
+const PROJECT = fileURLToPath(new URL("../../../../", import.meta.url));
+const MAX_BYTES = 64 * 2 ** 20;
+const HEAP_MIB = 512;
+
+/**
+ * One plan for each shape.
+ * @throws EvolverError BUILD_FAILED, PLAN_INVALID
+ */
+export async function buildModule(path: string, shapes: readonly Shape[], subgroup: number): Promise<Plan[]> {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-build-"));
+  try {
+    const text = await runBuilder(folder, path, JSON.stringify({ path, shapes, subgroup }));
+    const plans: unknown = JSON.parse(text);
+    if (
+      !Array.isArray(plans) ||
+      plans.length !== shapes.length ||
+      plans.some((plan) => typeof plan !== "string")
+    )
+      throw new EvolverError(
+        "PLAN_INVALID",
+        "The candidate's process printed something else than its plans.",
+      );
+    return plans.map((plan) => parsePlan(plan as string));
+  } catch (error) {
+    if (error instanceof EvolverError) throw error;
+    throw new EvolverError("PLAN_INVALID", "The candidate's plans can't be read.", { cause: error });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runBuilder(folder: string, path: string, request: string): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    [
+      "--permission",
+      `--allow-fs-read=${PROJECT}`,
+      `--allow-fs-read=${dirname(path)}`,
+      `--max-old-space-size=${HEAP_MIB}`,
+      "--disable-warning=ExperimentalWarning",
+      MAIN,
+    ],
+    // Its group is the judge's, to die with it. Nothing of the environment is its business.
+    { cwd: folder, env: {}, stdio: ["pipe", "ignore", "pipe", "pipe"] },
+  );
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let stderr = "";
+    const plans = child.stdio[3] as NodeJS.ReadableStream;
+    plans.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BYTES) child.kill("SIGKILL");
+      else chunks.push(chunk);
+    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      stderr = (stderr + text).slice(-4000);
+    });
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
+      else
+        reject(
+          new EvolverError(
+            "BUILD_FAILED",
+            size > MAX_BYTES
+              ? `Its plans are larger than ${MAX_BYTES} bytes.`
+              : reasonOf(stderr, signal ?? code),
+          ),
+        );
+    });
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(request);
+  });
+}
+
+/** The line that says what went wrong, out of a printed stack. */
+function reasonOf(stderr: string, end: string | number | null): string {
+  const lines = stderr.split("\n").map((line) => line.trim());
+  const error = lines.find((line) => /^(?:Uncaught )?\w*Error\b/.test(line));
+  return error ?? `Its process ended with ${end}. ${lines.slice(0, 3).join(" ")}`.trim();
+}

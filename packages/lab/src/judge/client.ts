@@ -1,0 +1,186 @@
+/**
+ * The lab's side of the judge: starts the process in a group of its own, asks, and at the deadline kills the whole
+ * group, whatever it is doing, and starts another.
+ */
+
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { EvolverError } from "@evolver/kernel";
+import type { StudyDefinition, StudyInput } from "../study.ts";
+import { failedVerdict } from "../verdict.ts";
+import type { Verdict } from "../verdict.ts";
+import type { Admission, Judge, JudgeRequest } from "./judge.ts";
+import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
+
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+const STDERR_TAIL = 2000;
+
+type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"; readonly how: string };
+
+/**
+ * Starts a judge for a study and has it check that the study can't be fooled.
+ * @throws EvolverError STUDY_REFUSED, or what opening the study throws there
+ */
+export async function openJudgeProcess(
+  definition: StudyDefinition,
+  input: StudyInput,
+  { device, signal }: { readonly device: string; readonly signal?: AbortSignal | undefined },
+): Promise<Judge> {
+  const judge = new JudgeProcess({ module: definition.module, export: definition.export, input, device });
+  try {
+    const admission = await judge.open(true, signal);
+    return {
+      admission,
+      judge: (request, abort) => judge.judge(request, abort),
+      close: () => judge.close(),
+    };
+  } catch (error) {
+    await judge.close();
+    throw error;
+  }
+}
+
+class JudgeProcess {
+  readonly #study: Omit<OpenMessage, "kind" | "nonce" | "admit">;
+  #group: JudgeGroup | null = null;
+
+  constructor(study: Omit<OpenMessage, "kind" | "nonce" | "admit">) {
+    this.#study = study;
+  }
+
+  async open(admit: boolean, signal: AbortSignal | undefined): Promise<Admission> {
+    const group = new JudgeGroup();
+    this.#group = group;
+    const answer = await group.ask({ kind: "open", nonce: group.nonce, ...this.#study, admit }, null, signal);
+    if (answer.kind === "opened") return answer.admission;
+    await this.close();
+    if (answer.kind === "failed") throw new EvolverError(answer.code, answer.message);
+    const how = answer.kind === "died" ? answer.how : answer.kind;
+    throw new EvolverError("JUDGE_FAILED", `The judge did not open the study: ${how}`);
+  }
+
+  async judge(request: JudgeRequest, signal: AbortSignal | undefined): Promise<Verdict> {
+    signal?.throwIfAborted();
+    if (this.#group === null || this.#group.ended) await this.open(false, signal);
+    const group = this.#group as JudgeGroup;
+    const answer = await group.ask(
+      { kind: "judge", nonce: group.nonce, request },
+      request.deadlineMs,
+      signal,
+    );
+    switch (answer.kind) {
+      case "verdict":
+        return answer.verdict;
+      case "timeout":
+        return failedVerdict(
+          "timeout",
+          `It took more than ${request.deadlineMs / 1000} s; it and all it started were killed.`,
+        );
+      case "died":
+        return failedVerdict(
+          "crashed",
+          `The judge's process ended while it ran the candidate: ${answer.how}`,
+        );
+      case "failed":
+        throw new EvolverError(answer.code, answer.message);
+      case "opened":
+        throw new EvolverError("JUDGE_FAILED", "The judge answered another question.");
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#group?.kill();
+    this.#group = null;
+  }
+}
+
+/** One judge process with its process group. */
+class JudgeGroup {
+  readonly nonce = randomUUID();
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<string>;
+  readonly #killAtExit = (): void => this.#killGroup();
+  #stderr = "";
+  ended = false;
+
+  constructor() {
+    this.#child = fork(MAIN, [], {
+      detached: true,
+      execArgv: [],
+      serialization: "json",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    process.once("exit", this.#killAtExit);
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
+    });
+    this.#exited = new Promise((resolve) => {
+      const done = (how: string): void => {
+        this.ended = true;
+        process.off("exit", this.#killAtExit);
+        // Whatever it started and left behind goes with it.
+        this.#killGroup();
+        resolve(`${how}. ${lastLines(this.#stderr)}`.trim());
+      };
+      this.#child.once("error", (error) => done(error.message));
+      this.#child.once("close", (code, signal) => done(signal ? `signal ${signal}` : `exit code ${code}`));
+    });
+  }
+
+  /** Sends a message and waits for the answer, the deadline, the end of the process or an abort (which rejects). */
+  async ask(message: ToJudge, deadlineMs: number | null, signal: AbortSignal | undefined): Promise<Answer> {
+    signal?.throwIfAborted();
+    const scope = new AbortController();
+    const answer = new Promise<Answer>((resolve, reject) => {
+      const receive = (reply: unknown): void => {
+        if (isAnswer(reply, this.nonce)) resolve(reply);
+      };
+      this.#child.on("message", receive);
+      scope.signal.addEventListener("abort", () => this.#child.off("message", receive));
+      void this.#exited.then((how) => resolve({ kind: "died", how }));
+      if (deadlineMs !== null) {
+        const timer = setTimeout(() => resolve({ kind: "timeout" }), deadlineMs);
+        scope.signal.addEventListener("abort", () => clearTimeout(timer));
+      }
+      const abort = (): void => reject(signal?.reason);
+      signal?.addEventListener("abort", abort);
+      scope.signal.addEventListener("abort", () => signal?.removeEventListener("abort", abort));
+      this.#child.send(message, () => {});
+    });
+    try {
+      const result = await answer;
+      if (result.kind === "timeout") await this.kill();
+      return result;
+    } catch (error) {
+      await this.kill();
+      throw error;
+    } finally {
+      scope.abort();
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#killGroup();
+    await this.#exited;
+  }
+
+  #killGroup(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // Nobody of the group is left.
+    }
+  }
+}
+
+function isAnswer(reply: unknown, nonce: string): reply is FromJudge {
+  return typeof reply === "object" && reply !== null && (reply as { nonce?: unknown }).nonce === nonce;
+}
+
+function lastLines(text: string): string {
+  return text.trim().split("\n").slice(-6).join("\n");
+}

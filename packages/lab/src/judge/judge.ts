@@ -1,0 +1,41 @@
+/** What the lab knows of the judge: ask, get a verdict. The judge itself is another process. */
+
+import type { StudyDefinition, StudyInput } from "../study.ts";
+import type { Candidate, Verdict } from "../verdict.ts";
+
+export interface JudgeRequest {
+  readonly candidate: Candidate;
+  /** For fresh data: differs from trial to trial. */
+  readonly seed: number;
+  /** Trials by the hash of their plan, to refuse duplicates. */
+  readonly known: Readonly<Record<string, number>>;
+  /** Timed beside the candidate where time is measured. */
+  readonly champion: Candidate | null;
+  /** For the whole trial; past it the judge and all it started are killed. */
+  readonly deadlineMs: number;
+}
+
+/** What the judge found when it opened the study. */
+export interface Admission {
+  readonly deviceName: string;
+  /** The subgroup width that plans are built for. */
+  readonly subgroup: number;
+  /** What it made sure of, for the record. */
+  readonly checks: readonly string[];
+}
+
+export interface Judge {
+  readonly admission: Admission;
+  /**
+   * A verdict, always; only an abort rejects (with the signal's reason).
+   */
+  judge(request: JudgeRequest, signal?: AbortSignal): Promise<Verdict>;
+  close(): Promise<void>;
+}
+
+/** @throws EvolverError STUDY_REFUSED if the study itself can be fooled */
+export type OpenJudge = (
+  definition: StudyDefinition,
+  input: StudyInput,
+  options: { readonly device: string; readonly signal?: AbortSignal | undefined },
+) => Promise<Judge>;

@@ -1,0 +1,41 @@
+/** The judge's process: opens one study, then answers one request at a time. Started by client.ts only. */
+
+import { Worker } from "node:worker_threads";
+import type { StudyDefinition } from "../study.ts";
+import { describeError } from "./protocol.ts";
+import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
+import { Session } from "./session.ts";
+
+let nonce: string | null = null;
+let session: Session | null = null;
+
+// eslint-disable-next-line no-new
+new Worker(new URL("./watchdog.ts", import.meta.url)).unref();
+
+process.on("disconnect", () => process.exit(0));
+process.on("message", (message: ToJudge) => {
+  nonce ??= message.nonce;
+  if (message.nonce !== nonce) return;
+  void answer(message).then((reply) => process.send?.(reply));
+});
+
+async function answer(message: ToJudge): Promise<FromJudge> {
+  const { nonce: own } = message;
+  try {
+    if (message.kind === "open") {
+      session = await open(message);
+      return { kind: "opened", nonce: own, admission: await session.admit(message.admit) };
+    }
+    if (session === null) throw new Error("asked to judge before a study was open");
+    return { kind: "verdict", nonce: own, verdict: await session.judge(message.request) };
+  } catch (error) {
+    return { kind: "failed", nonce: own, ...describeError(error) };
+  }
+}
+
+async function open({ module, export: name, input, device }: OpenMessage): Promise<Session> {
+  const exports = (await import(module)) as Record<string, StudyDefinition | undefined>;
+  const definition = exports[name];
+  if (!definition) throw new Error(`${module} exports no ${name}`);
+  return Session.open(await definition.open(input, { id: device }), device);
+}

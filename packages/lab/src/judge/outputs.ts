@@ -1,0 +1,116 @@
+/** Compares what came out with the truth. A NaN never passes, nor does an element that nothing wrote. */
+
+import type { AnyTypedArray } from "@evolver/device";
+import type { Case, Expected } from "../study.ts";
+
+export type Outputs = Readonly<Record<string, AnyTypedArray>>;
+
+export interface Comparison {
+  /** Of the element closest to, or furthest beyond, its bound; null if there are no elements. */
+  readonly error: number | null;
+  readonly bound: number | null;
+  /** What is wrong, naming output and index; null if nothing. */
+  readonly problem: string | null;
+}
+
+/** @param values one array for each output; float64 allowed, to try made-up answers */
+export function compareOutputs(
+  values: Readonly<Record<string, AnyTypedArray | Float64Array>>,
+  expected: Readonly<Record<string, Expected>>,
+): Comparison {
+  let worst: Comparison = { error: null, bound: null, problem: null };
+  let worstRatio = -1;
+  for (const [name, truth] of Object.entries(expected)) {
+    const actual = values[name];
+    if (!actual || actual.length !== truth.values.length)
+      return { error: null, bound: null, problem: `The output ${name} is missing or has the wrong length.` };
+    for (let i = 0; i < actual.length; i++) {
+      const got = actual[i] as number;
+      const want = truth.values[i] as number;
+      const bound = typeof truth.bound === "number" ? truth.bound : (truth.bound[i] as number);
+      const error = got === want ? 0 : Math.abs(got - want);
+      if (error <= bound) {
+        const ratio = bound === 0 ? 0 : error / bound;
+        if (ratio > worstRatio) {
+          worstRatio = ratio;
+          worst = { error, bound, problem: null };
+        }
+        continue;
+      }
+      // Also the way of every NaN: no comparison with it holds.
+      return { error: finite(worseOf(actual, truth)), bound, problem: explain(name, i, got, want, bound) };
+    }
+  }
+  return worst;
+}
+
+/** Why the outputs of a case could be met by an answer that computes nothing; null if none would pass. */
+export function trivialAnswer(expected: Readonly<Record<string, Expected>>): string | null {
+  for (const [name, { values, bound }] of Object.entries(expected)) {
+    const only = { [name]: { values, bound } };
+    for (const [what, answer] of trivialAnswers(values))
+      if (compareOutputs({ [name]: answer }, only).problem === null)
+        return `${what} would pass for the output ${name}`;
+  }
+  return null;
+}
+
+function trivialAnswers(values: Float64Array): [string, Float64Array][] {
+  const { length } = values;
+  if (length === 0) return [];
+  const finiteValues = values.filter((value) => Number.isFinite(value));
+  const mean = finiteValues.reduce((sum, value) => sum + value, 0) / Math.max(1, finiteValues.length);
+  const answers: [string, Float64Array][] = [
+    ["All zeros", new Float64Array(length)],
+    ["The mean everywhere", new Float64Array(length).fill(mean)],
+    ["The first element everywhere", new Float64Array(length).fill(values[0] as number)],
+  ];
+  if (length > 1) {
+    answers.push(["The answer in reverse order", values.toReversed()]);
+    answers.push([
+      "The answer shifted by one element",
+      values.map((_, i) => values[(i + 1) % length] as number),
+    ]);
+  }
+  return answers;
+}
+
+/** The inputs of `input` that the truth does not depend on, as far as a second set of data of the same sizes shows. */
+export function ignoredInputs<S extends Case>(
+  input: S,
+  other: S,
+  expected: Readonly<Record<string, Expected>>,
+  evaluate: (changed: S) => Readonly<Record<string, Expected>>,
+): string[] {
+  return Object.entries(input.inputs)
+    .filter(([name, data]) => {
+      const fresh = other.inputs[name];
+      if (!fresh || fresh.length !== data.length || data.length === 0) return false;
+      const moved = evaluate({ ...input, inputs: { ...input.inputs, [name]: fresh } });
+      const answer = Object.fromEntries(
+        Object.entries(moved).map(([output, { values }]) => [output, values]),
+      );
+      return compareOutputs(answer, expected).problem === null;
+    })
+    .map(([name]) => name);
+}
+
+function worseOf(actual: AnyTypedArray | Float64Array, { values }: Expected): number {
+  let worst = 0;
+  for (let i = 0; i < actual.length; i++) {
+    const error = actual[i] === values[i] ? 0 : Math.abs((actual[i] as number) - (values[i] as number));
+    if (!(error <= worst)) worst = error;
+    if (Number.isNaN(worst)) break;
+  }
+  return worst;
+}
+
+function explain(name: string, index: number, got: number, want: number, bound: number): string {
+  const where = `${name}[${index}]`;
+  if (Number.isNaN(got)) return `${where} is NaN: it was never written, or computed so; ${want} is right.`;
+  return `${where} is ${got}, and ${want} is right to within ${bound.toExponential(2)}.`;
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

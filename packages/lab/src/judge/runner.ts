@@ -1,0 +1,186 @@
+/**
+ * Runs a plan on buffers that the judge owns, the same ones over and over: inputs are private copies that are looked
+ * at afterwards, outputs hold NaN before each run, and beyond each buffer's end lie canaries.
+ */
+
+import type {
+  AnyTypedArray,
+  Device,
+  DeviceBuffer,
+  Finding,
+  Launch,
+  Program,
+  RunResult,
+} from "@evolver/device";
+import type { ElementType } from "@evolver/kernel";
+import type { Plan, PlanArgument, PlanBuffer } from "../plan.ts";
+import type { BoundPlan } from "../study.ts";
+import type { VerdictStatus } from "../verdict.ts";
+import type { Outputs } from "./outputs.ts";
+
+export interface Run {
+  readonly outputs: Outputs;
+  /** What was done that must not be; null if nothing. */
+  readonly fault: { readonly status: VerdictStatus; readonly reason: string } | null;
+}
+
+type Inputs = Readonly<Record<string, AnyTypedArray>>;
+
+/** A NaN as f32 bits; as an integer, a number that no answer has by chance. */
+const NAN_BITS = 0x7fc00000;
+const CANARY = 0x4b1dfe0c;
+/** Elements of canary after each buffer: at least, at most. Large strides overshoot far. */
+const FENCE = [256, 65_536] as const;
+
+export class PlanRunner implements BoundPlan {
+  readonly plan: Plan;
+  readonly device: Device;
+  readonly #programs: readonly Program[];
+  readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
+  readonly #fenced: boolean;
+
+  private constructor(
+    plan: Plan,
+    device: Device,
+    programs: readonly Program[],
+    buffers: ReadonlyMap<string, DeviceBuffer>,
+    fenced: boolean,
+  ) {
+    this.plan = plan;
+    this.device = device;
+    this.#programs = programs;
+    this.#buffers = buffers;
+    this.#fenced = fenced;
+  }
+
+  /** Compiles and allocates. Throws what the device throws. */
+  static async create(plan: Plan, device: Device): Promise<PlanRunner> {
+    const programs: Program[] = [];
+    for (const kernel of plan.kernels) programs.push(await device.compile(kernel));
+    // The simulator sees every access beyond a buffer by itself, reads too, if the buffer has its true length.
+    const fenced = device.id !== "sim";
+    const buffers = new Map<string, DeviceBuffer>();
+    for (const buffer of plan.buffers) {
+      const { element, length } = buffer;
+      const contents = allocate(element, length + (fenced ? fenceOf(buffer) : 0));
+      fillFrom(contents, 0, NAN_BITS);
+      fillFrom(contents, length, CANARY);
+      buffers.set(buffer.name, device.createBuffer(element, contents as Float32Array<ArrayBuffer>));
+    }
+    return new PlanRunner(plan, device, programs, buffers, fenced);
+  }
+
+  /** One run from given inputs: prepares, launches, looks at everything. */
+  async verify(inputs: Inputs): Promise<Run> {
+    await this.load(inputs);
+    await this.#prepare();
+    const findings = (await this.run()).flatMap((result) => result.findings);
+    const outputs: Record<string, AnyTypedArray> = {};
+    let fault = faultOf(findings);
+    for (const buffer of this.plan.buffers) {
+      const { name, length, role } = buffer;
+      const contents = await this.#buffer(name).read();
+      if (this.#fenced) fault ??= this.#overrun(buffer, contents);
+      if (role === "output") outputs[name] = contents.subarray(0, length);
+      if (role === "input") fault ??= inputFault(name, contents, inputs[name] as AnyTypedArray);
+    }
+    return { outputs, fault };
+  }
+
+  /** Copies inputs into the plan's buffers. */
+  async load(inputs: Inputs): Promise<void> {
+    for (const { name, role } of this.plan.buffers)
+      if (role === "input") await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
+  }
+
+  /** All launches in order, and nothing else, so that it can be timed. */
+  async run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]> {
+    const results: RunResult[] = [];
+    for (const [i, launch] of this.plan.launches.entries()) {
+      const program = this.#programs[launch.kernel] as Program;
+      const args: Record<string, number | DeviceBuffer> = {};
+      for (const { name } of program.ir.params) {
+        const argument = launch.args[name] as PlanArgument;
+        args[name] = typeof argument === "number" ? argument : this.#buffer(argument.buffer);
+      }
+      const chosen = sample?.(i) ?? null;
+      const { workgroups } = launch;
+      const request = chosen === null ? { workgroups, args } : { workgroups, args, sample: chosen };
+      results.push(await program.run(request as Launch));
+    }
+    return results;
+  }
+
+  destroy(): void {
+    for (const buffer of this.#buffers.values()) buffer.destroy();
+  }
+
+  /** Before a run: outputs hold NaN, scratch that asked for it zeros; other scratch keeps what it has. */
+  async #prepare(): Promise<void> {
+    for (const { name, role, element, length, zeroed } of this.plan.buffers) {
+      if (role !== "output" && !(role === "scratch" && zeroed === true)) continue;
+      const contents = allocate(element, length);
+      if (role === "output") fillFrom(contents, 0, NAN_BITS);
+      await this.#buffer(name).write(contents as Float32Array<ArrayBuffer>);
+    }
+  }
+
+  #overrun({ name, length }: PlanBuffer, contents: AnyTypedArray): Run["fault"] {
+    const words = wordsOf(contents);
+    for (let i = length; i < words.length; i++)
+      if (words[i] !== CANARY)
+        return {
+          status: "out-of-bounds-write",
+          reason: `It wrote ${name}[${i}], beyond the ${length} elements of that buffer.`,
+        };
+    return null;
+  }
+
+  #buffer(name: string): DeviceBuffer {
+    return this.#buffers.get(name) as DeviceBuffer;
+  }
+}
+
+function faultOf(findings: readonly Finding[]): Run["fault"] {
+  // Writing outside is the graver of two findings.
+  const outside = findings.find(
+    ({ kind, accesses }) => kind === "out-of-bounds" && accesses[0]?.action !== "read",
+  );
+  const finding = outside ?? findings[0];
+  if (!finding) return null;
+  const place = finding.accesses[0]?.location;
+  const where = place ? ` (${place.file}:${place.line})` : "";
+  const more = findings.length > 1 ? ` And ${findings.length - 1} more.` : "";
+  return {
+    status: outside ? "out-of-bounds-write" : "findings",
+    reason: `${finding.kind}: ${finding.message}${where}${more}`,
+  };
+}
+
+function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArray): Run["fault"] {
+  const now = wordsOf(contents);
+  const before = wordsOf(original);
+  for (const [i, word] of before.entries())
+    if (now[i] !== word) return { status: "input-modified", reason: `It changed its input: ${name}[${i}].` };
+  return null;
+}
+
+function fenceOf({ length }: PlanBuffer): number {
+  return Math.min(FENCE[1], Math.max(FENCE[0], length));
+}
+
+function allocate(element: ElementType, length: number): AnyTypedArray {
+  return element === "f32"
+    ? new Float32Array(length)
+    : element === "i32"
+      ? new Int32Array(length)
+      : new Uint32Array(length);
+}
+
+function fillFrom(array: AnyTypedArray, from: number, bits: number): void {
+  wordsOf(array).fill(bits, from);
+}
+
+function wordsOf(array: AnyTypedArray): Uint32Array {
+  return new Uint32Array(array.buffer, array.byteOffset, array.length);
+}

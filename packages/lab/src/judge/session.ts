@@ -1,0 +1,332 @@
+/**
+ * The judge's work for one study: admission, and verdicts. Runs in the judge's process; a candidate's code never
+ * does, only its plan, on devices that the judge opened.
+ */
+
+import { openDevice } from "@evolver/device";
+import type { Device } from "@evolver/device";
+import { EvolverError } from "@evolver/kernel";
+import { canonicalJson } from "../json.ts";
+import { checkPlan, planHash } from "../plan.ts";
+import type { Plan, PlanSignature } from "../plan.ts";
+import { deriveSeed } from "../random.ts";
+import { whyNotInSpace } from "../space.ts";
+import type { Case, Measurement, Shape, Study } from "../study.ts";
+import { failedVerdict } from "../verdict.ts";
+import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "../verdict.ts";
+import { buildModule } from "./builder.ts";
+import type { Admission, JudgeRequest } from "./judge.ts";
+import { compareOutputs, ignoredInputs, trivialAnswer } from "./outputs.ts";
+import { PlanRunner } from "./runner.ts";
+
+/** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
+const ENDURANCE = 12;
+
+/** Ends the judging of a candidate. */
+class Rejection extends Error {
+  readonly status: Exclude<VerdictStatus, "ok">;
+
+  constructor(status: Exclude<VerdictStatus, "ok">, reason: string) {
+    super(reason);
+    this.status = status;
+  }
+}
+
+export class Session {
+  readonly #study: Study;
+  /** Counts and checks. */
+  readonly #simulator: Device;
+  /** Runs large cases. */
+  readonly #fast: Device;
+  /** Times. */
+  readonly #timer: Device;
+
+  private constructor(study: Study, simulator: Device, fast: Device, timer: Device) {
+    this.#study = study;
+    this.#simulator = simulator;
+    this.#fast = fast;
+    this.#timer = timer;
+  }
+
+  /** @param device what is evolved for: "sim" for modelled time, or a device with a clock */
+  static async open(study: Study, device: string): Promise<Session> {
+    const simulator = await openDevice("sim", { findings: "collect" });
+    const fast = await openDevice(device === "sim" ? "cpu" : (device as Device["id"]));
+    return new Session(study, simulator, fast, device === "sim" ? simulator : fast);
+  }
+
+  /**
+   * Makes sure that the study can't be fooled by answers that compute nothing.
+   * @throws EvolverError STUDY_REFUSED
+   */
+  admit(check: boolean): Admission {
+    const checks = check ? this.#checkStudy() : [];
+    return { deviceName: this.#timer.name, subgroup: this.#timer.subgroupSize, checks };
+  }
+
+  #checkStudy(): string[] {
+    const refuse = (what: string): never => {
+      throw new EvolverError("STUDY_REFUSED", `The judge refuses the study: ${what}.`, {
+        hint: "make its tolerance depend on the magnitude of the answer, or its data less tame",
+      });
+    };
+    const [seed, otherSeed] = [deriveSeed(0, "admission", 1), deriveSeed(0, "admission", 2)];
+    const cases = this.#casesOf(seed);
+    const others = this.#casesOf(otherSeed);
+    let random = 0;
+    for (const input of cases) {
+      const expected = this.#study.expected(input);
+      for (const [name, { values, bound }] of Object.entries(expected)) {
+        if (values.some(Number.isNaN)) refuse(`the truth of ${name} in case ${input.id} has a NaN`);
+        const bounds = typeof bound === "number" ? [bound] : bound;
+        if (!bounds.every((value) => value >= 0 && value < Infinity))
+          refuse(`the tolerance of ${name} in case ${input.id} is not a finite number`);
+      }
+      if (input.kind !== "random") continue;
+      random++;
+      const trivial = trivialAnswer(expected);
+      if (trivial !== null) refuse(`${trivial} in case ${input.id}`);
+      const other = others.find(({ id }) => id === input.id);
+      if (!other) refuse(`case ${input.id} does not exist with another seed`);
+      else {
+        const ignored = ignoredInputs(input, other, expected, (changed) => this.#study.expected(changed));
+        if (ignored.length > 0)
+          refuse(`the answer of case ${input.id} does not depend on ${ignored.join(", ")}`);
+      }
+    }
+    if (random === 0) refuse("it has no case of random data");
+    return [
+      `The judge admitted the study: on ${random} random cases zeros, constants, the mean and permutations fail.`,
+      "The answer depends on each input.",
+    ];
+  }
+
+  /** The objective's case among the others; ids are unique. */
+  #casesOf(seed: number): Case[] {
+    const objective = this.#study.objectiveCase(seed);
+    const cases = this.#study.cases(seed).filter(({ id }) => id !== objective.id);
+    return [...cases, objective];
+  }
+
+  async judge(request: JudgeRequest): Promise<Verdict> {
+    const bench = new Bench(this.#study, this.#simulator, this.#fast);
+    try {
+      return await this.#judge(request, bench);
+    } catch (error) {
+      if (error instanceof Rejection) return bench.verdict(error.status, error.message);
+      throw error;
+    } finally {
+      bench.destroy();
+    }
+  }
+
+  async #judge({ candidate, seed, known, champion }: JudgeRequest, bench: Bench): Promise<Verdict> {
+    if (candidate.kind === "point") {
+      const why = whyNotInSpace(this.#study.space, candidate.point);
+      if (why !== null) throw new Rejection("invalid", why);
+    }
+    const first = this.#casesOf(deriveSeed(seed, "verify"));
+    const second = this.#casesOf(deriveSeed(seed, "verify again"));
+    const objective = first.at(-1) as Case;
+    const plans = await this.#build(candidate, [...first, ...second]);
+    bench.setPlans(plans);
+
+    const plan = bench.planOf(objective);
+    bench.hash = planHash(plan);
+    const earlier = known[bench.hash];
+    if (earlier !== undefined) throw new Rejection("duplicate", `It does the same as trial ${earlier}.`);
+
+    for (const input of first) await bench.verify(input, "verify");
+    await bench.endure(smallestOf(first));
+    await bench.repeat(objective);
+    const measurement = await this.#measure(bench, plan, champion, seed);
+    for (const input of second) if (input.kind === "random") await bench.verify(input, "verify-after-timing");
+    return { ...bench.verdict("ok", ""), ...measurement };
+  }
+
+  /** A plan for each distinct shape among the cases, by the shape's text. */
+  async #build(candidate: Candidate, cases: readonly Case[]): Promise<Map<string, Plan>> {
+    const byShape = new Map(cases.map((input) => [canonicalJson(input.shape), input]));
+    const inputs = [...byShape.values()];
+    const plans = await this.#plansOf(
+      candidate,
+      inputs.map(({ shape }) => shape),
+    );
+    for (const [i, input] of inputs.entries()) {
+      try {
+        checkPlan(plans[i] as Plan, signatureOf(input));
+      } catch (error) {
+        throw new Rejection("invalid", messageOf(error));
+      }
+    }
+    return new Map([...byShape.keys()].map((key, i) => [key, plans[i] as Plan]));
+  }
+
+  async #plansOf(candidate: Candidate, shapes: readonly Shape[]): Promise<Plan[]> {
+    const subgroup = this.#timer.subgroupSize;
+    try {
+      if (candidate.kind === "module") return await buildModule(candidate.path, shapes, subgroup);
+      return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup }));
+    } catch (error) {
+      const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
+      throw new Rejection(invalid ? "invalid" : "build-failed", messageOf(error));
+    }
+  }
+
+  async #measure(
+    bench: Bench,
+    plan: Plan,
+    champion: Candidate | null,
+    seed: number,
+  ): Promise<Pick<Verdict, "timeMs" | "timeKind" | "noise" | "championTimeMs" | "counters" | "details">> {
+    const input = this.#study.objectiveCase(deriveSeed(seed, "time"));
+    const own = await bench.bound(input, plan, this.#timer);
+    const rival =
+      champion === null || this.#timer.id === "sim"
+        ? null
+        : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, this.#timer);
+    try {
+      await own.load(input.inputs);
+      await rival?.load(input.inputs);
+      const context = { candidate: own, champion: rival, seed: deriveSeed(seed, "measure") };
+      const measurement = await launching(() => this.#study.measure(context));
+      return checkedMeasurement(measurement);
+    } finally {
+      rival?.destroy();
+    }
+  }
+}
+
+/** One candidate's programs and buffers, kept over all its runs, and what came of them. */
+class Bench {
+  readonly #study: Study;
+  readonly #simulator: Device;
+  readonly #fast: Device;
+  readonly #runners = new Map<string, PlanRunner>();
+  readonly #outcomes: CaseOutcome[] = [];
+  #plans: ReadonlyMap<string, Plan> = new Map();
+  hash: string | null = null;
+
+  constructor(study: Study, simulator: Device, fast: Device) {
+    this.#study = study;
+    this.#simulator = simulator;
+    this.#fast = fast;
+  }
+
+  setPlans(plans: ReadonlyMap<string, Plan>): void {
+    this.#plans = plans;
+  }
+
+  planOf({ shape }: Case): Plan {
+    return this.#plans.get(canonicalJson(shape)) as Plan;
+  }
+
+  async verify(input: Case, stage: CaseOutcome["stage"]): Promise<void> {
+    const device = input.checks === "full" ? this.#simulator : this.#fast;
+    const runner = await this.bound(input, this.planOf(input), device);
+    const { outputs, fault } = await launching(() => runner.verify(input.inputs));
+    const { error, bound, problem } = compareOutputs(outputs, this.#study.expected(input));
+    this.#outcomes.push({ case: input.id, seed: input.seed, stage, device: device.id, error, bound });
+    const when =
+      stage === "verify-after-timing" ? " after timing" : stage === "repeat" ? " when run again" : "";
+    const where = `In case ${input.id} (seed ${input.seed})${when}: `;
+    if (fault !== null)
+      throw new Rejection(fault.status as Exclude<VerdictStatus, "ok">, where + fault.reason);
+    if (problem !== null) throw new Rejection("wrong-result", where + problem);
+  }
+
+  /** Many runs in a row on the same buffers, then a look at the last. */
+  async endure(input: Case): Promise<void> {
+    const runner = await this.bound(input, this.planOf(input), this.#fast);
+    await runner.load(input.inputs);
+    for (let i = 0; i < ENDURANCE; i++) await launching(() => runner.run());
+    await this.verify({ ...input, checks: "fast" }, "repeat");
+  }
+
+  /** The same input twice must give the same bits. */
+  async repeat(input: Case): Promise<void> {
+    const runner = await this.bound(input, this.planOf(input), this.#fast);
+    const once = await launching(() => runner.verify(input.inputs));
+    const twice = await launching(() => runner.verify(input.inputs));
+    for (const [name, values] of Object.entries(once.outputs)) {
+      const again = twice.outputs[name];
+      const at = values.findIndex((value, i) => !Object.is(value, again?.[i]));
+      if (at >= 0)
+        throw new Rejection(
+          "nondeterministic",
+          `In case ${input.id} the same input gave ${name}[${at}] = ${values[at]}, then ${again?.[at]}.`,
+        );
+    }
+  }
+
+  async bound(input: Case, plan: Plan, device: Device): Promise<PlanRunner> {
+    const key = `${device.id} ${canonicalJson(input.shape)}`;
+    let runner = this.#runners.get(key);
+    if (!runner) {
+      runner = await launching(() => PlanRunner.create(plan, device));
+      this.#runners.set(key, runner);
+    }
+    return runner;
+  }
+
+  verdict(status: VerdictStatus, reason: string): Verdict {
+    let worst: CaseOutcome | null = null;
+    for (const outcome of this.#outcomes)
+      if (ratioOf(outcome) > (worst ? ratioOf(worst) : -1)) worst = outcome;
+    return {
+      ...failedVerdict("invalid", reason),
+      status,
+      hash: this.hash,
+      error: worst?.error ?? null,
+      bound: worst?.bound ?? null,
+      cases: this.#outcomes,
+    };
+  }
+
+  destroy(): void {
+    for (const runner of this.#runners.values()) runner.destroy();
+  }
+}
+
+/** What a device refuses while it compiles, allocates or launches is the candidate's fault. */
+async function launching<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Rejection) throw error;
+    throw new Rejection("launch-failed", messageOf(error));
+  }
+}
+
+function checkedMeasurement(
+  measurement: Measurement,
+): Pick<Verdict, "timeMs" | "timeKind" | "noise" | "championTimeMs" | "counters" | "details"> {
+  const { timeMs, timeKind, noise, championTimeMs, counters, details } = measurement;
+  if (!(timeMs > 0 && timeMs < Infinity))
+    throw new Rejection("invalid", `Its time came out as ${timeMs} ms.`);
+  return { timeMs, timeKind, noise, championTimeMs, counters, details: details ?? {} };
+}
+
+function ratioOf({ error, bound }: CaseOutcome): number {
+  if (error === null || bound === null) return -1;
+  return bound === 0 ? (error === 0 ? 0 : Infinity) : error / bound;
+}
+
+function smallestOf(cases: readonly Case[]): Case {
+  const sizeOf = ({ inputs }: Case): number =>
+    Object.values(inputs).reduce((sum, { length }) => sum + length, 0);
+  const random = cases.filter(({ kind }) => kind === "random");
+  return random.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] as Case;
+}
+
+function signatureOf({ inputs, outputs }: Case): PlanSignature {
+  const described = Object.entries(inputs).map(([name, data]) => {
+    const element = data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
+    return [name, { element, length: data.length }] as const;
+  });
+  return { inputs: Object.fromEntries(described), outputs };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

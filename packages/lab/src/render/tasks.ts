@@ -1,0 +1,19 @@
+/** `TASKS.md`: what the last cycle of each objective would do next. */
+
+import type { CycleRecord } from "../record.ts";
+import { byObjective } from "./text.ts";
+
+export function renderTasks(records: readonly CycleRecord[]): string {
+  const parts = [
+    "# Tasks",
+    "",
+    "What could be tried next. Rendered from `records/`; edits here are lost.",
+    "",
+  ];
+  for (const group of byObjective(records).values()) {
+    const last = group.at(-1) as CycleRecord;
+    parts.push(`## ${last.objective.title}: ${last.objective.inputTitle}`, "");
+    parts.push(...last.next.map((task) => `- [ ] ${task}`), "");
+  }
+  return parts.join("\n");
+}

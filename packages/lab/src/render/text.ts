@@ -1,0 +1,46 @@
+/** Small helpers of the renderings: numbers, tables, and which records belong together. */
+
+import { objectiveSlug } from "../record.ts";
+import type { CycleRecord } from "../record.ts";
+
+/** Four significant digits, in a unit that fits. */
+export function formatTime(timeMs: number | null): string {
+  if (timeMs === null) return "–";
+  if (timeMs >= 1000) return `${(timeMs / 1000).toPrecision(4)} s`;
+  if (timeMs >= 1) return `${timeMs.toPrecision(4)} ms`;
+  return `${(timeMs * 1000).toPrecision(4)} µs`;
+}
+
+export function formatSpeedup(ratio: number): string {
+  return `${ratio.toFixed(2)}×`;
+}
+
+/** A Markdown table; a bar in a cell is escaped. */
+export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+  return [line(headers), line(headers.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** Records by objective, in the order of their first ones. */
+export function byObjective(records: readonly CycleRecord[]): Map<string, CycleRecord[]> {
+  const groups = new Map<string, CycleRecord[]>();
+  for (const record of records) {
+    const slug = objectiveSlug(record.objective);
+    const group = groups.get(slug);
+    if (group) group.push(record);
+    else groups.set(slug, [record]);
+  }
+  return groups;
+}
+
+/** How many trials each status other than ok had, the most frequent first. */
+export function countRejected(
+  statuses: readonly string[],
+): { readonly reason: string; readonly count: number }[] {
+  const counts = new Map<string, number>();
+  for (const status of statuses) if (status !== "ok") counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count }))
+    .toSorted((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+}

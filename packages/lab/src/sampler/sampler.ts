@@ -1,0 +1,56 @@
+/**
+ * What proposes candidates. A sampler keeps no state: all it knows is the context, so that a run that was stopped
+ * goes on exactly as if it had not been.
+ */
+
+import type { Random } from "../random.ts";
+import { pointKey } from "../space.ts";
+import type { Point, Space } from "../study.ts";
+import type { Trial } from "../verdict.ts";
+
+/** One past trial of a point, as far as choosing the next one goes. */
+export interface Memory {
+  readonly trial: number;
+  readonly key: string;
+  readonly point: Point;
+  readonly parents: readonly number[];
+  /** Null where the judge rejected it. */
+  readonly timeMs: number | null;
+}
+
+export interface SamplerContext {
+  readonly space: Space;
+  /** All trials so far, failures too, oldest first. */
+  readonly memory: readonly Memory[];
+  /** How many proposals are wanted. */
+  readonly count: number;
+  /** Axes that the last reflection would change, the most promising first. */
+  readonly focus: readonly string[];
+  /** Share of proposals, 0 to 1, that ignore what was learnt. */
+  readonly explore: number;
+  readonly random: Random;
+}
+
+export interface Proposal {
+  readonly point: Point;
+  readonly parents: readonly number[];
+  readonly reason: string;
+}
+
+export interface Sampler {
+  readonly name: string;
+  /** At most `count` valid points, none of them in the memory or twice in the answer; none if the space is exhausted. */
+  propose(context: SamplerContext): Proposal[];
+}
+
+/** The trials of points as memory; duplicates have no time of their own and count as failures. */
+export function memoryOf(space: Space, trials: readonly Trial[]): Memory[] {
+  const memory: Memory[] = [];
+  for (const { number, candidate, parents, verdict } of trials) {
+    if (candidate.kind !== "point") continue;
+    const { point } = candidate;
+    const timeMs = verdict.status === "ok" ? verdict.timeMs : null;
+    memory.push({ trial: number, key: pointKey(space, point), point, parents, timeMs });
+  }
+  return memory;
+}
