@@ -166,7 +166,7 @@ describe("values", () => {
         const mine = x.get(gpu.lane);
         return {
           sum: gpu.subgroup.sum(mine),
-          any: gpu.subgroup.any(mine.lt(0)),
+          any: gpu.subgroup.any(mine.lt(0)).toU32(),
           first: gpu.subgroup.broadcastFirst(mine),
           broadcast: gpu.subgroup.broadcast(mine, 3),
           shuffle: gpu.subgroup.shuffleXor(mine, 1),

@@ -5,6 +5,7 @@
 
 import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
+import { subgroupResults } from "../ir/subgroup.ts";
 import type { ScalarType, Value } from "../ir/types.ts";
 
 /** How a node's rules report: `use` checks that an operand is defined and in scope, `fail` throws. */
@@ -186,40 +187,10 @@ function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
     fail(`cannot be ${order}: it reads nothing`);
 }
 
-/** Operand types and result types of each subgroup operation, given the type of its first operand. */
 function checkSubgroup(node: SubgroupNode, width: number, fail: (what: string) => never): void {
-  const operands = typesOf(node.operands);
-  const results = typesOf(node.results);
-  const type = operands[0];
-  if (type === undefined) return fail("has no operand");
-  const expect = (accepted: boolean, rest: readonly ScalarType[], given: readonly ScalarType[]): void => {
-    if (!accepted || list(operands) !== list([type, ...rest])) fail(`does not take ${list(operands)}`);
-    if (list(results) !== list(given)) fail(`gives ${list(given)}, not ${list(results)}`);
-  };
-  switch (node.op) {
-    case "any":
-    case "all":
-      return expect(type === "bool", [], ["bool"]);
-    case "ballot":
-      return expect(
-        type === "bool",
-        [],
-        Array.from({ length: Math.ceil(width / 32) }, () => "u32" as const),
-      );
-    case "sum":
-    case "min":
-    case "max":
-    case "broadcastFirst":
-    case "inclusiveSum":
-    case "exclusiveSum":
-      return expect(isNumeric(type), [], [type]);
-    case "broadcast":
-    case "shuffle":
-    case "shuffleXor":
-    case "shuffleUp":
-    case "shuffleDown":
-      return expect(isNumeric(type), ["u32"], [type]);
-    default:
-      fail("is an unknown operation");
-  }
+  const operands = list(typesOf(node.operands));
+  const expected = subgroupResults(node.op, typesOf(node.operands), width);
+  if (expected === null) return fail(`does not take ${operands}, or is unknown`);
+  const results = list(typesOf(node.results));
+  if (results !== list(expected)) fail(`gives ${list(expected)}, not ${results}`);
 }

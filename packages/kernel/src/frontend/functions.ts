@@ -7,43 +7,38 @@ import type { NumericType, ScalarType } from "../ir/types.ts";
 import { lift, Scalar, wrap, type Bool, type F32, type I32, type Operand, type ScalarOf } from "./scalar.ts";
 
 type Float = F32 | number;
+type Numeric = F32 | I32 | U32;
+/** The literals that may stand beside a value of class S. */
+type LiteralOf<S extends Scalar> = S extends Bool ? boolean : number;
 
 /** a + b + …, from left to right. */
-export function add<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+export function add<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("add", first, rest);
 }
 
 /** a · b · …, from left to right. */
-export function mul<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+export function mul<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("mul", first, rest);
 }
 
 /** The smallest; NaN operands are passed over. */
-export function min<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+export function min<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("min", first, rest);
 }
 
 /** The largest; NaN operands are passed over. */
-export function max<T extends NumericType>(first: ScalarOf<T>, ...rest: Operand<T>[]): ScalarOf<T> {
+export function max<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("max", first, rest);
 }
 
 /** min(max(x, low), high). */
-export function clamp<T extends NumericType>(x: ScalarOf<T>, low: Operand<T>, high: Operand<T>): ScalarOf<T> {
-  return fold("min", fold("max", x, [low]) as Scalar, [high]);
+export function clamp<S extends Numeric>(x: S, low: S | number, high: S | number): S {
+  return fold("min", fold("max", x, [low]), [high]);
 }
 
 /** `ifTrue` where the condition holds, else `ifFalse`; both are evaluated. One of them is a run-time value. */
-export function select<T extends ScalarType>(
-  condition: Bool,
-  ifTrue: ScalarOf<T>,
-  ifFalse: Operand<T>,
-): ScalarOf<T>;
-export function select<T extends ScalarType>(
-  condition: Bool,
-  ifTrue: Operand<T>,
-  ifFalse: ScalarOf<T>,
-): ScalarOf<T>;
+export function select<S extends Scalar>(condition: Bool, ifTrue: S, ifFalse: S | LiteralOf<S>): S;
+export function select<S extends Scalar>(condition: Bool, ifTrue: S | LiteralOf<S>, ifFalse: S): S;
 export function select(
   condition: Bool,
   ifTrue: Scalar | number | boolean,
@@ -90,16 +85,12 @@ function call(name: OpName, x: F32): F32 {
   return wrap(x.recorder.op(name, [x]));
 }
 
-function fold<T extends ScalarType>(
-  name: OpName,
-  first: Scalar,
-  rest: readonly (Scalar | number | boolean)[],
-): ScalarOf<T> {
+function fold<S extends Scalar>(name: OpName, first: S, rest: readonly (Scalar | number)[]): S {
   let total: Scalar = first;
   for (const operand of rest) {
     total = wrap(total.recorder.op(name, [total, lift(total.recorder, operand, total.type)]));
   }
-  return total as ScalarOf<T>;
+  return total as S;
 }
 
 function firstScalar(operands: readonly unknown[]): Scalar {

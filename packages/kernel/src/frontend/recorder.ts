@@ -134,6 +134,7 @@ export class Recorder {
   /** A new value that belongs to the current block, or to the block given. */
   define(type: ScalarType, site: Site, owner: Frame = this.#frame): Handle {
     const value: Value = Object.freeze({ id: this.#values++, type });
+    if (type === "bool") this.#unusedBooleans.set(value.id, site);
     return { recorder: this, value, frame: owner, site };
   }
 
@@ -149,7 +150,6 @@ export class Recorder {
     if (type === null) throw typeMismatch(name, operands, site);
     const result = this.define(type, site);
     this.emit({ kind: "op", op: name, operands: Object.freeze(values), result: result.value }, site);
-    if (type === "bool") this.#unusedBooleans.set(result.value.id, site);
     return result;
   }
 
@@ -237,6 +237,7 @@ export class Recorder {
     if (known !== undefined) return known;
     const site = at ?? this.place();
     const handle = this.define(type, site, this.#root);
+    this.#unusedBooleans.delete(handle.value.id);
     this.#prologue.push(Object.freeze({ ...node(handle.value), site }) as Node);
     this.#cache.set(key, handle);
     return handle;
@@ -272,7 +273,7 @@ function frame(what: string, site: Site, parent: Frame | null, isLoop: boolean):
   return { nodes: [], site, what, parent, isLoop, closed: false, endedBy: null };
 }
 
-function typeMismatch(name: OpName, operands: readonly Handle[], site: Site): EvolverError {
+export function typeMismatch(name: string, operands: readonly Handle[], site: Site): EvolverError {
   const types = operands.map((operand) => operand.value.type).join(", ");
   return new EvolverError("TYPE_MISMATCH", `${name} does not take (${types})`, {
     where: [
