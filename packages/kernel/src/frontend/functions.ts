@@ -3,8 +3,8 @@
 import { EvolverError } from "../errors.ts";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
-import type { NumericType, ScalarType } from "../ir/types.ts";
-import { lift, Scalar, wrap, type Bool, type F32, type I32, type Operand, type ScalarOf } from "./scalar.ts";
+import type { ScalarType } from "../ir/types.ts";
+import { lift, Scalar, wrap, type Bool, type F32, type I32, type U32 } from "./scalar.ts";
 
 type Float = F32 | number;
 type Numeric = F32 | I32 | U32;
@@ -37,8 +37,8 @@ export function clamp<S extends Numeric>(x: S, low: S | number, high: S | number
 }
 
 /** `ifTrue` where the condition holds, else `ifFalse`; both are evaluated. One of them is a run-time value. */
-export function select<S extends Scalar>(condition: Bool, ifTrue: S, ifFalse: S | LiteralOf<S>): S;
-export function select<S extends Scalar>(condition: Bool, ifTrue: S | LiteralOf<S>, ifFalse: S): S;
+export function select<S extends Scalar>(condition: Bool, ifTrue: S, ifFalse: NoInfer<S | LiteralOf<S>>): S;
+export function select<S extends Scalar>(condition: Bool, ifTrue: NoInfer<S | LiteralOf<S>>, ifFalse: S): S;
 export function select(
   condition: Bool,
   ifTrue: Scalar | number | boolean,

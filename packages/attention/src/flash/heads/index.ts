@@ -1,0 +1,24 @@
+/** The heads axis: how query rows make up tiles, and which key head a tile reads. */
+
+import type { Bool, U32 } from "@evolver/kernel";
+import type { AttentionShape } from "../../problem.ts";
+import type { ScalarSymbols } from "../scalars.ts";
+import { byIndex } from "./by-index.ts";
+
+export interface TilePlace {
+  readonly batch: U32;
+  readonly headKv: U32;
+  /** The first and last query that the tile's rows hold; last < seqQ. */
+  readonly firstQuery: U32;
+  readonly lastQuery: U32;
+  /** Where a row of the tile comes from. Rows past the end of the sequence do not exist: `query` is then ≥ seqQ. */
+  row(row: U32 | number): { readonly headQ: U32; readonly query: U32; readonly exists: Bool };
+}
+
+export interface HeadMapping {
+  /** Tiles of the whole problem. */
+  tiles(shape: AttentionShape, queryRows: number): number;
+  place(tile: U32, queryRows: number, scalars: ScalarSymbols): TilePlace;
+}
+
+export const headMappings = { "by index": byIndex } as const satisfies Record<string, HeadMapping>;

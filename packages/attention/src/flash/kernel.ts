@@ -1,0 +1,286 @@
+/**
+ * Flash attention: softmax(scale · Q Kᵀ) V with the scores never in memory. One class for all points of the strategy
+ * space; each axis is an object that records its part, and this file is what all points have in common.
+ *
+ * A workgroup computes a tile of query rows, which its subgroups share out. Scores: lane l of a subgroup computes
+ * those of key l of a group of keys. Outputs: lane l accumulates column l of the head dimension.
+ */
+
+import { buffer, clamp, f32, fma, kernel, log, select, tanh } from "@evolver/kernel";
+import type {
+  Bool,
+  Buffer,
+  F32,
+  Gpu,
+  I32,
+  Kernel,
+  RegisterArray,
+  SharedArray,
+  Symbols,
+  U32,
+  View,
+} from "@evolver/kernel";
+import { exchanges, type Exchange } from "./exchange/index.ts";
+import { geometryOf, type Geometry } from "./geometry.ts";
+import { headMappings, type TilePlace } from "./heads/index.ts";
+import { plus } from "./index-math.ts";
+import { maskRules, type MaskRule } from "./mask/index.ts";
+import { pipelines, type KeyRange } from "./pipeline/index.ts";
+import type { FlashPoint } from "./point.ts";
+import { forEachRun, readRun, writeRun, zeros } from "./runs.ts";
+import { scalarParams, type ScalarSymbols } from "./scalars.ts";
+import { schedules } from "./schedule/index.ts";
+import { OnlineSoftmax } from "./softmax.ts";
+import type { RowAccess, Specialisation } from "./specialise.ts";
+import { stages, type Stage, type StageMaker, type Tile } from "./stage/index.ts";
+
+const params = {
+  q: buffer(f32),
+  k: buffer(f32),
+  v: buffer(f32),
+  o: buffer(f32, "write"),
+  lse: buffer(f32, "write"),
+  ...scalarParams,
+} as const;
+
+export type FlashParams = typeof params;
+
+export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {
+  const workgroup = ({ subgroup }: { subgroup: number }) =>
+    [geometryOf(point, special.dim, subgroup).workgroup] as const;
+  return kernel("flash_attention", { params, workgroup }, (symbols, gpu) =>
+    new FlashAttention(point, special, symbols, gpu).record(),
+  );
+}
+
+/** A query row in the making: what this lane holds of it. */
+interface Row {
+  /** In the tile of queries. */
+  readonly index: U32 | number;
+  readonly position: I32;
+  readonly softmax: OnlineSoftmax;
+  /** Columns of the output, unnormalised. */
+  readonly output: RegisterArray<"f32">;
+}
+
+class FlashAttention {
+  readonly #point: FlashPoint;
+  readonly #special: Specialisation;
+  readonly #params: Symbols<FlashParams>;
+  readonly #gpu: Gpu;
+  readonly #geometry: Geometry;
+  readonly #mask: MaskRule;
+  readonly #queries: SharedArray<"f32">;
+  readonly #makeStage: ReturnType<StageMaker>;
+  readonly #exchange: Exchange;
+  /** The subgroup's first row in the tile of queries. */
+  readonly #firstRow: U32 | number;
+
+  constructor(point: FlashPoint, special: Specialisation, symbols: Symbols<FlashParams>, gpu: Gpu) {
+    this.#point = point;
+    this.#special = special;
+    this.#params = symbols;
+    this.#gpu = gpu;
+    this.#geometry = geometryOf(point, special.dim, gpu.subgroupSize);
+    this.#mask = maskRules[special.mask](symbols);
+    this.#firstRow = gpu.numSubgroups === 1 ? 0 : gpu.subgroupId.mul(this.#geometry.rows);
+    this.#queries = gpu.shared(f32, this.#geometry.layouts.query, "q_tile");
+    this.#makeStage = stages[point.stage](gpu, this.#geometry);
+    this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#firstRow);
+  }
+
+  record(): void {
+    const { queryRows, schedule, heads } = this.#point;
+    schedules[schedule].forEachTile(this.#gpu, (tile) =>
+      this.#computeTile(headMappings[heads].place(tile, queryRows, this.#params)),
+    );
+  }
+
+  #computeTile(place: TilePlace): void {
+    this.#loadQueries(place);
+    this.#gpu.barrier();
+    const rows = Array.from({ length: this.#geometry.rows }, (_, k) => this.#newRow(k, place));
+    pipelines[this.#point.pipeline](this.#gpu, this.#stage(place), this.#keyRange(place), (tile) =>
+      this.#useTile(tile, rows),
+    );
+    for (const row of rows) this.#store(row, place);
+  }
+
+  /** The tile of queries goes to shared memory, where all lanes of a subgroup read the same row at once. */
+  #loadQueries(place: TilePlace): void {
+    const { q, querySign } = this.#params;
+    const { queryRows: rows, dim: columns, vector: width } = this.#geometry;
+    const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
+    forEachRun(this.#gpu, { rows, columns, width }, (row, column) => {
+      const { headQ, query, exists } = place.row(row);
+      const run = this.#gpu.if(
+        exists,
+        () =>
+          readRun(source, [headQ, query], column, width, this.#special.q.vector).map((x) => x.mul(querySign)),
+        () => zeros(this.#gpu, width),
+      );
+      writeRun(this.#queries, [row], column, run, width);
+    });
+  }
+
+  #stage({ batch, headKv }: TilePlace): Stage {
+    const { k, v } = this.#params;
+    return this.#makeStage(
+      { view: strided(k, this.#params, "k", this.#special.k).at(batch, headKv), access: this.#special.k },
+      { view: strided(v, this.#params, "v", this.#special.v).at(batch, headKv), access: this.#special.v },
+    );
+  }
+
+  /** The keys that any row of the tile sees; no other is ever read. */
+  #keyRange({ firstQuery, lastQuery }: TilePlace): KeyRange {
+    const keys = this.#params.seqK.toI32();
+    const { from, to } = this.#mask.range(this.#position(firstQuery), this.#position(lastQuery), keys);
+    return { from: typeof from === "number" ? from : from.toU32(), to: to.toU32() };
+  }
+
+  /** Bottom-right alignment: the last query stands at the last key. */
+  #position(query: U32): I32 {
+    return query.toI32().add(this.#params.seqK.toI32()).sub(this.#params.seqQ.toI32());
+  }
+
+  #newRow(k: number, place: TilePlace): Row {
+    const { chunks, width } = this.#geometry.columns;
+    const index = plus(this.#firstRow, k);
+    return {
+      index,
+      position: this.#position(place.row(index).query),
+      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2),
+      output: this.#gpu.registers(f32, chunks * width, 0),
+    };
+  }
+
+  #useTile(tile: Tile, rows: readonly Row[]): void {
+    const { groups, groupKeys } = this.#geometry;
+    if (groups === 1) this.#useGroup(tile, rows, 0);
+    else
+      this.#gpu.for({ from: 0, to: tile.count, step: groupKeys }, (first) =>
+        this.#useGroup(tile, rows, first),
+      );
+  }
+
+  /** Scores, probabilities and outputs of the keys that a subgroup takes at once, from row `first` of the tile on. */
+  #useGroup(tile: Tile, rows: readonly Row[], first: U32 | number): void {
+    const { keysPerLane, subgroup } = this.#geometry;
+    const keys = Array.from(
+      { length: keysPerLane },
+      (_, slot) => plus(plus(first, slot * subgroup), this.#gpu.lane) as U32,
+    );
+    const scores = this.#scores(tile, rows, keys);
+    const probabilities = rows.map((row, k) => {
+      const visible = keys.map((key) => this.#sees(row, tile, key));
+      const update = row.softmax.update(scores[k] as F32[], visible);
+      for (let c = 0; c < row.output.length; c++) row.output.set(c, row.output.get(c).mul(update.rescale));
+      return update.probabilities;
+    });
+    this.#exchange.publish(probabilities);
+    for (let slot = 0; slot < keysPerLane; slot++)
+      this.#accumulate(tile, rows, slot, plus(first, slot * subgroup));
+    this.#exchange.release();
+  }
+
+  #sees(row: Row, tile: Tile, key: U32): Bool {
+    const exists = key.lt(tile.count);
+    const allowed = this.#mask.sees(row.position, tile.base.add(key).toI32());
+    return allowed === null ? exists : exists.and(allowed);
+  }
+
+  /** Raw scores [row][slot]: each lane walks the head dimension of its own keys. */
+  #scores(tile: Tile, rows: readonly Row[], keys: readonly U32[]): F32[][] {
+    const { dim, vector } = this.#geometry;
+    const dots = rows.map(() => this.#gpu.registers(f32, keys.length, 0));
+    this.#gpu.for({ from: 0, to: dim, step: vector, unroll: 4 }, (column) => {
+      const keyRuns = keys.map((key) => tile.key(key, column));
+      rows.forEach((row, k) => {
+        const queryRun = readRun(this.#queries, [row.index], column, vector, vector);
+        keyRuns.forEach((keyRun, slot) => {
+          const dot = (dots[k] as RegisterArray<"f32">).at(slot);
+          dot.set(queryRun.reduce((sum, x, c) => fma(x, keyRun[c] as F32, sum), dot.get()));
+        });
+      });
+    });
+    return dots.map((dot) => keys.map((_, slot) => this.#cap(dot.get(slot))));
+  }
+
+  #cap(dot: F32): F32 {
+    return this.#special.softcap ? tanh(dot.mul(this.#params.capFactor)) : dot;
+  }
+
+  /** Outputs of the keys of one slot, which start at row `first` of the tile: each lane walks the keys of its columns. */
+  #accumulate(tile: Tile, rows: readonly Row[], slot: number, first: U32 | number): void {
+    const { subgroup } = this.#geometry;
+    const { width } = this.#exchange;
+    const columns = this.#columns();
+    const { readableRows: end } = tile;
+    const to =
+      typeof end === "number" ? Math.min(subgroup, end) : clamp(end, first, plus(first, subgroup)).sub(first);
+    this.#gpu.for({ from: 0, to, step: width, unroll: 4 }, (lane) => {
+      const probabilities = rows.map((_, k) => this.#exchange.read(k, slot, lane));
+      for (let e = 0; e < width; e++) {
+        const values = columns.flatMap(({ column }) => tile.value(plus(first, plus(lane, e)), column));
+        rows.forEach(({ output }, k) =>
+          values.forEach((value, c) =>
+            output.set(c, fma(probabilities[k]?.[e] as F32, value, output.get(c))),
+          ),
+        );
+      }
+    });
+  }
+
+  /** The columns of this lane: where a chunk starts, and whether it does so within the head dimension. */
+  #columns(): { column: U32; inside: Bool | null }[] {
+    const { dim, subgroup, columns } = this.#geometry;
+    const stride = columns.width * subgroup;
+    return Array.from({ length: columns.chunks }, (_, chunk) => {
+      const column = this.#gpu.lane.mul(columns.width).add(chunk * stride);
+      if ((chunk + 1) * stride <= dim) return { column, inside: null };
+      // Lanes past the end work on the last column again; only their store is left out.
+      return { column: column.min(dim - columns.width), inside: column.lt(dim) };
+    });
+  }
+
+  /** A row that saw no key is 0, with logarithm −∞. */
+  #store({ index, softmax, output }: Row, place: TilePlace): void {
+    const { o } = this.#params;
+    const { width } = this.#geometry.columns;
+    const { headQ, query, exists } = place.row(index);
+    const total = softmax.total();
+    const inverse = select(total.eq(0), 0, this.#gpu.constant(f32, 1).div(total));
+    this.#gpu.if(exists, () => {
+      const target = strided(o, this.#params, "o", this.#special.o).at(place.batch);
+      this.#columns().forEach(({ column, inside }, chunk) => {
+        const values = Array.from({ length: width }, (_, c) => output.get(chunk * width + c).mul(inverse));
+        const write = (): void => writeRun(target, [headQ, query], column, values, this.#special.o.vector);
+        if (inside === null) write();
+        else this.#gpu.if(inside, write);
+      });
+      if (this.#special.writeLse) this.#storeLse(softmax, total, place.batch, headQ, query);
+    });
+  }
+
+  #storeLse(softmax: OnlineSoftmax, total: F32, batch: U32, headQ: U32, query: U32): void {
+    const { lse, headsQ, seqQ, scoreFactor } = this.#params;
+    this.#gpu.if(this.#gpu.lane.eq(0), () => {
+      const logarithm = fma(softmax.maximum(), scoreFactor, log(total));
+      const row = lse.view({ strides: [seqQ, 1] });
+      row.set(batch.mul(headsQ).add(headQ), query, select(total.eq(0), -Infinity, logarithm));
+    });
+  }
+}
+
+/** A tensor as [batch, head, seq, dim] with the strides of the launch. */
+function strided<A extends "read" | "write", T extends "q" | "k" | "v" | "o">(
+  memory: Buffer<"f32", A>,
+  scalars: ScalarSymbols,
+  name: T,
+  { unitStride }: RowAccess,
+): View<"f32", A> {
+  const stride = (axis: "Batch" | "Head" | "Seq" | "Dim"): U32 => scalars[`${name}${axis}`] as U32;
+  return memory.view({
+    strides: [stride("Batch"), stride("Head"), stride("Seq"), unitStride ? 1 : stride("Dim")],
+  });
+}

@@ -1,0 +1,9 @@
+import { padded } from "@evolver/kernel";
+import type { TileLayout } from "./index.ts";
+
+/**
+ * An odd number of vectors from key to key, so that neighbouring lanes start at different banks. Costs one vector a
+ * key; rows that are odd already need none.
+ */
+export const paddedLayout: TileLayout = (rows, dim, vector) =>
+  padded([rows, dim], (dim / vector) % 2 === 0 ? vector : 0);

@@ -1,0 +1,7 @@
+import { clamp } from "@evolver/kernel";
+import type { MaskRule } from "./index.ts";
+
+export const causalMask = (): MaskRule => ({
+  range: (_first, last, keys) => ({ from: 0, to: clamp(last.add(1), 0, keys) }),
+  sees: (position, key) => key.le(position),
+});

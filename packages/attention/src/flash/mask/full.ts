@@ -1,0 +1,6 @@
+import type { MaskRule } from "./index.ts";
+
+export const fullMask = (): MaskRule => ({
+  range: (_first, _last, keys) => ({ from: 0, to: keys }),
+  sees: () => null,
+});

@@ -1,0 +1,56 @@
+/**
+ * Softmax of one row, online: keys come in groups, and what was summed so far is rescaled when a larger score
+ * appears. Scores are raw; `factor` turns them into exponents of 2.
+ */
+
+import { exp2, f32, max, mul, select } from "@evolver/kernel";
+import type { Bool, F32, Gpu, Var } from "@evolver/kernel";
+
+/** The largest finite f32, negated: below every score, but finite, so that differences are never NaN. */
+const LOWEST = -3.4028234663852886e38;
+
+export class OnlineSoftmax {
+  readonly #gpu: Gpu;
+  readonly #factor: F32;
+  /** The largest raw score that any lane saw; the same in the subgroup. */
+  readonly #maximum: Var<"f32">;
+  /** The sum over the keys that this lane scored; lanes are added up once, at the end. */
+  readonly #sum: Var<"f32">;
+
+  constructor(gpu: Gpu, factor: F32) {
+    this.#gpu = gpu;
+    this.#factor = factor;
+    this.#maximum = gpu.var(f32, LOWEST, "maximum");
+    this.#sum = gpu.var(f32, 0, "sum");
+  }
+
+  /**
+   * Takes this lane's scores of a group of keys. What is invisible has probability 0 by selection, never through a
+   * very low score: real scores may be as low as they like.
+   *
+   * @returns unnormalised probabilities relative to the present maximum, and what to multiply earlier sums with
+   */
+  update(scores: readonly F32[], visible: readonly Bool[]): { probabilities: F32[]; rescale: F32 } {
+    const before = this.#maximum.get();
+    const candidates = scores.map((score, slot) => select(visible[slot] as Bool, score, LOWEST));
+    const now = this.#gpu.subgroup.max(max(candidates[0] as F32, ...candidates.slice(1))).max(before);
+    const rescale = exp2(mul(before.sub(now), this.#factor));
+    const probabilities = scores.map((score, slot) =>
+      select(visible[slot] as Bool, exp2(score.sub(now).mul(this.#factor)), 0),
+    );
+    this.#maximum.set(now);
+    this.#sum.set(
+      probabilities.reduce((sum, probability) => sum.add(probability), this.#sum.get().mul(rescale)),
+    );
+    return { probabilities, rescale };
+  }
+
+  /** The sum over all keys, in all lanes; 0 for a row that saw none. */
+  total(): F32 {
+    return this.#gpu.subgroup.sum(this.#sum.get());
+  }
+
+  maximum(): F32 {
+    return this.#maximum.get();
+  }
+}

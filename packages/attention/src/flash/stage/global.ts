@@ -1,0 +1,22 @@
+import { min } from "@evolver/kernel";
+import type { U32 } from "@evolver/kernel";
+import { readRun } from "../runs.ts";
+import type { StageMaker } from "./index.ts";
+
+/** Straight from global memory, each row of queries anew; whatever reuse there is, caches must find. */
+export const globalStage: StageMaker = (_gpu, geometry) => (keys, values) => ({
+  keyRows: geometry.groupKeys,
+  copy: null,
+  tile(base, count) {
+    const last = count.sub(1);
+    const row = (index: U32 | number): U32 => base.add(min(last, index));
+    return {
+      base,
+      count,
+      readableRows: count,
+      key: (index, column) => readRun(keys.view, [row(index)], column, geometry.vector, keys.access.vector),
+      value: (index, column) =>
+        readRun(values.view, [row(index)], column, geometry.columns.width, values.access.vector),
+    };
+  },
+});

@@ -1,0 +1,43 @@
+/** The stage axis: where the lanes read K and V from. */
+
+import type { F32, Gpu, U32, View } from "@evolver/kernel";
+import type { Geometry } from "../geometry.ts";
+import type { Column } from "../runs.ts";
+import type { RowAccess } from "../specialise.ts";
+import { globalStage } from "./global.ts";
+import { sharedStage } from "./shared.ts";
+
+/** Some consecutive keys and their values, as lanes read them. Rows count from the tile's first key. */
+export interface Tile {
+  /** The first key. */
+  readonly base: U32;
+  /** Keys that exist, at least one; a tile at the end of the range may have fewer than others. */
+  readonly count: U32;
+  /** Rows of values that may be read: all of a tile whose missing rows hold zeros, else only those that exist. */
+  readonly readableRows: U32 | number;
+  /** A run of `geometry.vector` elements of a key. Any row will do: missing ones give zeros or another key. */
+  key(row: U32, column: Column): F32[];
+  /** A run of `geometry.columns.width` elements of a value. Past the readable rows it gives another value. */
+  value(row: U32 | number, column: Column): F32[];
+}
+
+export interface Stage {
+  /** Keys a tile. */
+  readonly keyRows: number;
+  /** Copies keys [base, base + count) to where tiles are, by all invocations; null where tiles need no copy. */
+  readonly copy: ((base: U32, count: U32) => void) | null;
+  tile(base: U32, count: U32): Tile;
+}
+
+/** The keys or values of one head in global memory: [seq, dim]. */
+export interface HeadRows {
+  readonly view: View<"f32", "read">;
+  readonly access: RowAccess;
+}
+
+export type StageMaker = (gpu: Gpu, geometry: Geometry) => (keys: HeadRows, values: HeadRows) => Stage;
+
+export const stages = { global: globalStage, shared: sharedStage } as const satisfies Record<
+  string,
+  StageMaker
+>;

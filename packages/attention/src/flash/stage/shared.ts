@@ -1,0 +1,44 @@
+import { f32 } from "@evolver/kernel";
+import type { Layout, SharedArray, U32 } from "@evolver/kernel";
+import { forEachRun, readRun, writeRun, zeros } from "../runs.ts";
+import type { HeadRows, StageMaker } from "./index.ts";
+
+/**
+ * Tiles in shared memory, copied by all invocations together: each element is read from global memory once a
+ * workgroup, in whole sectors. Rows that do not exist hold zeros, so that memory past the end is never read and
+ * cannot reach a result.
+ */
+export const sharedStage: StageMaker = (gpu, geometry) => {
+  const { dim, keyRows, vector, columns, layouts } = geometry;
+  const keyTile = gpu.shared(f32, layouts.key as Layout, "k_tile");
+  const valueTile = gpu.shared(f32, layouts.value as Layout, "v_tile");
+  const rows = Math.min(geometry.subgroup, keyRows);
+
+  return (keys, values) => {
+    const copyRows = (from: HeadRows, to: SharedArray<"f32">, base: U32, count: U32): void =>
+      forEachRun(gpu, { rows: keyRows, columns: dim, width: vector }, (row, column) => {
+        const run = gpu.if(
+          row.lt(count),
+          () => readRun(from.view, [base.add(row)], column, vector, from.access.vector),
+          () => zeros(gpu, vector),
+        );
+        writeRun(to, [row], column, run, vector);
+      });
+    return {
+      keyRows,
+      copy(base, count) {
+        copyRows(keys, keyTile, base, count);
+        copyRows(values, valueTile, base, count);
+      },
+      tile: (base, count) => ({
+        base,
+        count,
+        readableRows: keyRows,
+        // A subgroup wider than the tile has lanes without a key of their own.
+        key: (row, column) =>
+          readRun(keyTile, [rows < geometry.subgroup ? row.min(keyRows - 1) : row], column, vector, vector),
+        value: (row, column) => readRun(valueTile, [row], column, columns.width, columns.width),
+      }),
+    };
+  };
+};
