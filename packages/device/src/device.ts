@@ -76,3 +76,25 @@ export interface Device {
   /** Frees everything; later calls throw DEVICE_CLOSED. */
   close(): Promise<void>;
 }
+
+/** A program whose launches can be prepared once and enqueued many times, for timing and for small kernels. */
+export interface ClockedProgram<P extends Params = Params> extends Program<P> {
+  /**
+   * Checks a launch once and gives a function that enqueues it and does not wait; null if it has no workgroups. Valid
+   * until a buffer of it is destroyed.
+   */
+  prepare(launch: Launch<P>): (() => void) | null;
+}
+
+/** A device with a clock of its own: webgpu, cuda, hip. */
+export interface ClockedDevice extends Device {
+  compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<ClockedProgram<P>>;
+  /** The time in milliseconds, by the device's clock, from the start of the first to the end of the last launch that `enqueue` enqueues. */
+  time(enqueue: () => void): Promise<number>;
+  /** Waits for everything that was enqueued; throws what went wrong with it. */
+  synchronize(): Promise<void>;
+}
+
+export function isClocked(device: Device): device is ClockedDevice {
+  return "time" in device;
+}

@@ -1,0 +1,65 @@
+/** WebGPU in Node: Dawn from the npm package `webgpu`, over Vulkan, Metal or D3D12. */
+
+import { existsSync } from "node:fs";
+import { EvolverError } from "@evolver/kernel";
+import { openWebgpu, type WebgpuDevice, type WebgpuOptions } from "./index.ts";
+
+/** Where Vulkan's loader may lie outside the system's own folders; Dawn asks for it by name only. */
+const LOADER = "libvulkan.so.1";
+
+/** `vulkan_enable_f16_on_nvidia` and full timestamps are off by default in Dawn. */
+const DAWN_FLAGS = [
+  "enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia",
+  "disable-dawn-features=timestamp_quantization",
+];
+
+let dawn: GPU | null = null;
+
+/**
+ * Opens the GPU that Dawn finds. EVOLVER_VULKAN_LOADER may name libvulkan.so.1, and VK_ICD_FILENAMES the driver.
+ * @throws EvolverError WEBGPU_UNAVAILABLE
+ */
+export async function openWebgpuInNode(options: Omit<WebgpuOptions, "gpu"> = {}): Promise<WebgpuDevice> {
+  dawn ??= await loadDawn();
+  try {
+    return await openWebgpu({ ...options, gpu: dawn });
+  } catch (error) {
+    if (!(error instanceof EvolverError) || process.platform !== "linux") throw error;
+    throw new EvolverError("WEBGPU_UNAVAILABLE", "Dawn finds no Vulkan driver", {
+      hint: "install the GPU's Vulkan driver and libvulkan1, or name them in EVOLVER_VULKAN_LOADER and VK_ICD_FILENAMES",
+      cause: error,
+    });
+  }
+}
+
+async function loadDawn(): Promise<GPU> {
+  let module: typeof import("webgpu");
+  try {
+    module = await import("webgpu");
+  } catch (error) {
+    throw new EvolverError("WEBGPU_UNAVAILABLE", "the npm package `webgpu` does not load here", {
+      hint: "run `npm ci` without --omit=optional, on Linux, macOS or Windows",
+      cause: error,
+    });
+  }
+  await preloadVulkan();
+  Object.assign(globalThis, module.globals);
+  return module.create(DAWN_FLAGS);
+}
+
+/** A loader that is already in the process answers to its name, wherever it lies. */
+async function preloadVulkan(): Promise<void> {
+  const path = process.env["EVOLVER_VULKAN_LOADER"];
+  if (path === undefined || process.platform !== "linux") return;
+  if (!existsSync(path)) {
+    throw new EvolverError(
+      "WEBGPU_UNAVAILABLE",
+      `EVOLVER_VULKAN_LOADER names ${path}, which does not exist`,
+      {
+        hint: `give the path of a ${LOADER}`,
+      },
+    );
+  }
+  const { default: koffi } = await import("koffi");
+  koffi.load(path);
+}
