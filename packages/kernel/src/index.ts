@@ -3,6 +3,7 @@
 export * from "./errors.ts";
 export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
+export * from "./emit/index.ts";
 export * as math from "./math.ts";
 export * from "./frontend/params.ts";
 export {

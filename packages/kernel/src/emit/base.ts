@@ -1,0 +1,444 @@
+/**
+ * What all emitters share: the walk over structured control flow, which values become names and which become part of
+ * larger expressions, and C-like statements. What differs between targets is abstract here and in one file a target.
+ *
+ * A value used once, in the block that defines it, waits as an expression until its use. Arithmetic may wait for any
+ * time; a read of memory or of a variable waits only as far as nothing that could change it comes between.
+ */
+
+import type {
+  AtomicNode,
+  Block,
+  BuiltinName,
+  ForNode,
+  KernelIR,
+  LoadNode,
+  Node,
+  RolesNode,
+  StoreNode,
+  SubgroupNode,
+  UniformLoadNode,
+  WhileNode,
+} from "../ir/nodes.ts";
+import type { Site } from "../ir/site.ts";
+import type { Memory, ScalarType, Value, Variable } from "../ir/types.ts";
+import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
+import { Lines } from "./lines.ts";
+import { builtinName, hintFor, loopName, Names } from "./names.ts";
+import { LoweringLog, type EmitOptions } from "./result.ts";
+import type { HelperTable, OpTable } from "./rows.ts";
+import { countUses, type Uses } from "./uses.ts";
+
+type Source = Memory | Variable;
+
+/** A value that waits for its one use. */
+interface Pending {
+  readonly value: Value;
+  readonly expression: Expression;
+  readonly reads: ReadonlySet<Source>;
+  readonly node: Node;
+}
+
+/** Longer expressions become names. */
+const MAX_EXPRESSION = 72;
+
+export abstract class Emitter {
+  protected readonly ir: KernelIR;
+  protected readonly options: EmitOptions;
+  protected readonly log = new LoweringLog();
+  protected readonly names: Names;
+  protected readonly helpers = new Set<string>();
+  protected readonly usedBuiltins = new Set<BuiltinName>();
+  /** Where statements go now. */
+  protected out = new Lines(1);
+  readonly #uses: Uses;
+  readonly #expressions: (Expression | undefined)[] = [];
+  readonly #constants: (number | boolean | null)[] = [];
+  readonly #variables: string[] = [];
+  readonly #memories = new Map<Memory, string>();
+  readonly #scalars = new Map<string, string>();
+  #pending: Pending[] = [];
+  #reads = new Set<Source>();
+  #block: Block | null = null;
+  #loopDepth = 0;
+  #site: Site;
+
+  protected abstract readonly rows: OpTable;
+
+  constructor(ir: KernelIR, options: EmitOptions, helperTable: HelperTable, taken: readonly string[] = []) {
+    this.ir = ir;
+    this.options = options;
+    this.#site = ir.site;
+    this.#uses = countUses(ir);
+    this.names = new Names([...Object.keys(helperTable), ...taken]);
+    for (const param of ir.params) {
+      const name = this.names.take(param.name);
+      if (param.kind === "scalar") this.#scalars.set(param.name, name);
+      else this.#memories.set(param.memory, name);
+    }
+    for (const memory of ir.shared) this.#memories.set(memory, this.names.take(memory.name));
+  }
+
+  // What a target says.
+
+  protected abstract literal(type: ScalarType, value: number | boolean): Expression;
+  /** The scalar parameter, given the name that the emitter chose for it. */
+  protected abstract parameter(name: string): Expression;
+  protected abstract builtin(builtin: BuiltinName): Expression;
+  protected abstract declareValue(name: string, type: ScalarType, text: string): string;
+  protected abstract declareVariable(name: string, type: Variable["type"], text: string | null): string;
+  /** One element of memory, to read or to assign. */
+  protected abstract element(memory: Memory, index: Expression): Expression;
+  /** A load of 2 or 4 elements: the expression of each, after whatever statements it needs. */
+  protected abstract wideLoad(node: LoadNode, index: Operand): readonly Expression[];
+  protected abstract wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void;
+  /** The expression of an atomic operation's old value, or of the operation alone for a store. */
+  protected abstract atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression;
+  /** The expression of each result; a subgroup operation is always a statement of its own. */
+  protected abstract subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[];
+  protected abstract barrier(): void;
+  protected abstract uniformLoad(node: UniformLoadNode, index: Operand): Expression;
+  protected abstract forHeader(
+    node: ForNode,
+    name: string,
+    from: Expression,
+    to: Expression,
+    step: Operand,
+  ): string;
+  /** How an endless loop begins. */
+  protected readonly forever: string = "while (true) {";
+  protected readonly equals: string = "==";
+  protected beforeLoop(_node: ForNode | WhileNode): void {}
+  protected beginCondition(_node: WhileNode): void {}
+  protected beginLoopBody(_node: ForNode | WhileNode): void {}
+  protected endLoopBody(_node: ForNode | WhileNode): void {}
+  protected afterControl(_node: Node): void {}
+
+  // What a target may use.
+
+  protected memoryName(memory: Memory): string {
+    return this.#memories.get(memory) as string;
+  }
+
+  protected scalarName(param: string): string {
+    return this.#scalars.get(param) as string;
+  }
+
+  protected helper(name: string): string {
+    this.helpers.add(name);
+    return name;
+  }
+
+  protected line(text: string): void {
+    this.out.add(text, this.#site);
+  }
+
+  protected note(request: string, became: string, fallback: boolean): void {
+    this.log.add(request, became, this.#site.location, fallback);
+  }
+
+  /** A name for an expression, declared here, unless it is a name or a literal already. */
+  protected bind(expression: Expression, type: ScalarType, hint: string): Expression {
+    if (expression.simple === true) return expression;
+    const name = this.names.take(hint);
+    this.line(this.declareValue(name, type, expression.text));
+    return simple(name);
+  }
+
+  protected isUsed(value: Value): boolean {
+    return this.#uses.count(value) > 0;
+  }
+
+  protected get loopDepth(): number {
+    return this.#loopDepth;
+  }
+
+  /** Emits the kernel's statements into `out`. */
+  protected body(): void {
+    this.names.open();
+    this.#emitBlock(this.ir.body);
+    this.names.close();
+  }
+
+  // Values.
+
+  /** The expression of a value where it is used, now. */
+  #take(value: Value): Operand {
+    const waiting = this.#pending.findIndex((entry) => entry.value === value || entry.value.id === value.id);
+    let expression = this.#expressions[value.id];
+    if (waiting >= 0) {
+      const [entry] = this.#pending.splice(waiting, 1);
+      for (const source of (entry as Pending).reads) this.#reads.add(source);
+      expression = (entry as Pending).expression;
+    }
+    if (expression === undefined) throw new TypeError(`value ${value.id} is used before its definition`);
+    return { ...expression, type: value.type, constant: this.#constants[value.id] ?? null };
+  }
+
+  #takeAll(values: readonly Value[]): Operand[] {
+    this.#reads = new Set();
+    return values.map((value) => this.#take(value));
+  }
+
+  #define(value: Value, expression: Expression, node: Node, reads: ReadonlySet<Source>): void {
+    const uses = this.#uses.count(value);
+    if (uses === 0) return;
+    const entry = { value, expression, node, reads };
+    if (expression.simple === true && reads.size === 0) this.#expressions[value.id] = expression;
+    else if (
+      uses === 1 &&
+      this.#uses.block(value) === this.#block &&
+      expression.text.length <= MAX_EXPRESSION
+    )
+      this.#pending.push(entry);
+    else this.#materialise(entry);
+  }
+
+  #materialise({ value, expression, node }: Pending): void {
+    const site = this.#site;
+    this.#site = node.site;
+    const name = this.names.take(hintFor(node));
+    this.line(this.declareValue(name, value.type, expression.text));
+    this.#expressions[value.id] = simple(name);
+    this.#site = site;
+  }
+
+  /** Names what waits and could be changed: all reads, or those of one memory or variable. */
+  #settle(changed: Source | "all"): void {
+    const kept: Pending[] = [];
+    for (const entry of this.#pending) {
+      const conflicts = changed === "all" ? entry.reads.size > 0 : entry.reads.has(changed);
+      if (conflicts) this.#materialise(entry);
+      else kept.push(entry);
+    }
+    this.#pending = kept;
+  }
+
+  // Statements.
+
+  /** The caller opens and closes the scope of the block's names. */
+  #emitBlock(block: Block, atEnd?: () => void): void {
+    const outer = { pending: this.#pending, block: this.#block };
+    this.#pending = [];
+    this.#block = block;
+    for (const node of block.nodes) {
+      this.#site = node.site;
+      this.#emitNode(node);
+    }
+    atEnd?.();
+    this.#pending = outer.pending;
+    this.#block = outer.block;
+  }
+
+  #nested(block: Block, atStart?: () => void, atEnd?: () => void): void {
+    this.out.depth++;
+    this.names.open();
+    atStart?.();
+    this.#emitBlock(block, atEnd);
+    this.names.close();
+    this.out.depth--;
+  }
+
+  #emitNode(node: Node): void {
+    switch (node.kind) {
+      case "const":
+        this.#constants[node.result.id] = node.value;
+        this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
+        return;
+      case "param":
+        this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
+        return;
+      case "builtin":
+        this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);
+        return;
+      case "op": {
+        const operands = this.#takeAll(node.operands);
+        const reads = this.#reads;
+        const expression = this.rows[node.op](operands, {
+          result: node.result.type,
+          helper: (name) => this.helper(name),
+          note: (request, became) => this.note(request, became, true),
+        });
+        return this.#define(node.result, expression, node, reads);
+      }
+      case "load":
+        return this.#load(node);
+      case "store": {
+        const [index, ...values] = this.#takeAll([node.index, ...node.values]) as [Operand, ...Operand[]];
+        this.#settle(node.memory);
+        if (values.length > 1) return this.wideStore(node, index, values);
+        return this.line(`${this.element(node.memory, index).text} = ${(values[0] as Operand).text};`);
+      }
+      case "atomic": {
+        const [index, ...operands] = this.#takeAll([node.index, ...node.operands]) as [Operand, ...Operand[]];
+        this.#settle("all");
+        const expression = this.atomic(node, index, operands);
+        return this.#result(node.result, expression, node);
+      }
+      case "subgroup": {
+        const operands = this.#takeAll(node.operands);
+        this.#settle("all");
+        const results = this.subgroup(node, operands);
+        return node.results.forEach((result, k) => this.#result(result, results[k] as Expression, node));
+      }
+      case "uniformLoad": {
+        const [index] = this.#takeAll([node.index]) as [Operand];
+        this.#settle("all");
+        return this.#result(node.result, this.uniformLoad(node, index), node);
+      }
+      case "var": {
+        const init = node.init === null ? null : (this.#takeAll([node.init])[0] as Operand).text;
+        const name = this.names.take(node.variable.name);
+        this.#variables[node.variable.id] = name;
+        return this.line(this.declareVariable(name, node.variable.type, init));
+      }
+      case "varGet": {
+        const name = this.#variables[node.variable.id] as string;
+        return this.#define(node.result, simple(name), node, new Set([node.variable]));
+      }
+      case "varSet": {
+        const { text } = this.#takeAll([node.value])[0] as Operand;
+        this.#settle(node.variable);
+        return this.line(`${this.#variables[node.variable.id]} = ${text};`);
+      }
+      case "if":
+        return this.#if(node);
+      case "for":
+        return this.#for(node);
+      case "while":
+        return this.#while(node);
+      case "roles":
+        return this.#roles(node);
+      case "break":
+      case "continue":
+        return this.line(`${node.kind};`);
+      case "barrier":
+        this.#settle("all");
+        return this.barrier();
+      case "comment":
+        for (const text of node.text.split("\n")) this.line(`// ${text}`);
+    }
+  }
+
+  /** A result of an operation with an effect: named at once, or the operation alone if nothing uses it. */
+  #result(value: Value | null, expression: Expression, node: Node): void {
+    if (value !== null && this.isUsed(value)) {
+      if (expression.simple === true) this.#expressions[value.id] = expression;
+      else this.#materialise({ value, expression, node, reads: new Set() });
+    } else if (expression.simple !== true) this.line(`${expression.text};`);
+  }
+
+  #builtin(builtin: BuiltinName, result: Value): Expression {
+    if (!this.isUsed(result)) return simple(builtinName(builtin));
+    this.usedBuiltins.add(builtin);
+    return this.builtin(builtin);
+  }
+
+  #load(node: LoadNode): void {
+    const [index] = this.#takeAll([node.index]) as [Operand];
+    const reads = new Set([...this.#reads, node.memory]);
+    if (!node.results.some((result) => this.isUsed(result))) return;
+    const [result] = node.results as [Value];
+    if (node.results.length === 1) return this.#define(result, this.element(node.memory, index), node, reads);
+    const parts = this.wideLoad(node, index);
+    node.results.forEach((value, k) =>
+      this.#define(value, parts[k] as Expression, node, new Set([node.memory])),
+    );
+  }
+
+  #if(node: Node & { kind: "if" }): void {
+    const condition = this.#takeAll([node.condition])[0] as Operand;
+    this.#settle("all");
+    const swap = node.then.nodes.length === 0 && node.else.nodes.length > 0;
+    this.line(`if ${parenthesised(swap ? prefix("!", condition) : condition)} {`);
+    this.#nested(swap ? node.else : node.then);
+    if (!swap && node.else.nodes.length > 0) {
+      this.out.add("} else {");
+      this.#nested(node.else);
+    }
+    this.out.add("}");
+    this.afterControl(node);
+  }
+
+  #for(node: ForNode): void {
+    const from = this.#takeAll([node.from])[0] as Operand;
+    this.#settle("all");
+    // C evaluates these in each turn, so they must not read what the body may change.
+    const stable = (value: Value, hint: string): Operand => {
+      const operand = this.#takeAll([value])[0] as Operand;
+      return this.#reads.size === 0 ? operand : { ...operand, ...this.bind(operand, value.type, hint) };
+    };
+    const to = stable(node.to, "end");
+    const step = stable(node.step, "step");
+    this.beforeLoop(node);
+    this.names.open();
+    const name = this.names.take(loopName(this.#loopDepth));
+    this.#expressions[node.induction.id] = simple(name);
+    this.line(`${this.forHeader(node, name, from, to, step)} {`);
+    this.#loopBody(node, node.body);
+    this.names.close();
+    this.out.add("}");
+    this.afterControl(node);
+  }
+
+  #loopBody(node: ForNode | WhileNode, body: Block): void {
+    this.#loopDepth++;
+    this.#nested(
+      body,
+      () => this.beginLoopBody(node),
+      () => this.endLoopBody(node),
+    );
+    this.#loopDepth--;
+  }
+
+  #while(node: WhileNode): void {
+    this.#settle("all");
+    this.beforeLoop(node);
+    const around = this.out;
+    const inside = new Lines(around.depth + 1);
+    this.out = inside;
+    let test: Operand | null = null;
+    this.names.open();
+    this.beginCondition(node);
+    this.#emitBlock(node.condition, () => {
+      this.#site = node.site;
+      test = this.#takeAll([node.test])[0] as Operand;
+      if (!inside.isEmpty) this.line(`if ${parenthesised(prefix("!", test))} {\n  break;\n}`);
+    });
+    this.out = around;
+    this.#site = node.site;
+    if (inside.isEmpty) this.line(`while ${parenthesised(test as unknown as Operand)} {`);
+    else {
+      this.line(this.forever);
+      around.append(inside);
+    }
+    this.#loopBody(node, node.body);
+    this.names.close();
+    this.out.add("}");
+    this.afterControl(node);
+  }
+
+  #roles(node: RolesNode): void {
+    this.#settle("all");
+    this.usedBuiltins.add("subgroupId");
+    const id = this.builtin("subgroupId");
+    const equals = this.equals;
+    const number = (value: number): Expression => this.literal("u32", value);
+    node.roles.forEach(({ name, first, count, body }, k) => {
+      const below = infix("<", id, number(first + count));
+      const condition =
+        count === 1
+          ? infix(equals, id, number(first))
+          : first === 0
+            ? below
+            : infix("&&", infix(">=", id, number(first)), below);
+      this.line(`${k === 0 ? "" : "} else "}if ${parenthesised(condition)} {`);
+      this.out.depth++;
+      this.line(`// role ${name}`);
+      this.out.depth--;
+      this.#nested(body);
+    });
+    this.out.add("}");
+    this.afterControl(node);
+  }
+}

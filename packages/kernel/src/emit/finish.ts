@@ -1,0 +1,58 @@
+/** The last step of every emitter: the comment at the top of the file, and the result from the lines. */
+
+import { formatLocation } from "../errors.ts";
+import type { KernelIR } from "../ir/nodes.ts";
+import { ELEMENT_BYTES } from "../ir/types.ts";
+import type { Lines } from "./lines.ts";
+import type { Emitted, EmitTarget, LoweringLog } from "./result.ts";
+
+/** What the kernel is, for people; `notes` are lines of the target's own. */
+export function headerComment(ir: KernelIR, notes: readonly string[] = []): string {
+  const params = ir.params.map((param) => {
+    if (param.kind === "scalar") return `  ${param.name}: ${param.type}`;
+    const { atomic, element, access } = param.memory;
+    return `  ${param.name}: buffer of ${atomic ? "atomic " : ""}${element}, ${access}`;
+  });
+  const { location } = ir.site;
+  const origin = location.line > 0 ? [`from ${formatLocation(location)}`] : [];
+  return [
+    `kernel ${ir.name}, emitted by Evolver`,
+    ...origin,
+    `workgroup [${ir.workgroupSize.join(", ")}], subgroup ${ir.subgroupSize}, shared memory ${sharedBytes(ir)} bytes`,
+    ...(params.length > 0 ? ["parameters:", ...params] : []),
+    ...notes,
+  ]
+    .map((line) => `// ${line}`)
+    .join("\n");
+}
+
+export const sharedBytes = (ir: KernelIR): number =>
+  ir.shared.reduce((sum, { length }) => sum + length * ELEMENT_BYTES, 0);
+
+export function finish(
+  ir: KernelIR,
+  target: EmitTarget,
+  entryPoint: string,
+  lines: Lines,
+  log: LoweringLog,
+  rest: Partial<Emitted> & Pick<Emitted, "grid">,
+  directives = false,
+): Emitted {
+  const { source, lineMap } = lines.finish(directives);
+  return Object.freeze({
+    target,
+    source,
+    entryPoint,
+    lineMap,
+    lowering: log.report(target),
+    workgroupSize: ir.workgroupSize,
+    subgroupSize: ir.subgroupSize,
+    sharedBytes: sharedBytes(ir),
+    dynamicSharedBytes: 0,
+    kernelArguments: [],
+    bindings: [],
+    uniform: null,
+    compileOptions: [],
+    ...rest,
+  });
+}

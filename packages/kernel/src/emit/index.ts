@@ -1,0 +1,24 @@
+/** Emitters: a kernel's IR as source text for a target, with a line map and a report of what became of each request. */
+
+import type { KernelIR } from "../ir/nodes.ts";
+import { JsEmitter } from "./js.ts";
+import type { EmitOptions, Emitted, EmitTarget } from "./result.ts";
+
+export { assertNoFallback } from "./result.ts";
+export type {
+  Emitted,
+  EmitOptions,
+  EmitTarget,
+  LoweringEntry,
+  LoweringReport,
+  StorageBinding,
+  UniformField,
+} from "./result.ts";
+
+/** Emits a verified kernel as source text. */
+export function emit(ir: KernelIR, target: EmitTarget, options: EmitOptions = {}): Emitted {
+  switch (target) {
+    default:
+      return new JsEmitter(ir, options).emit();
+  }
+}

@@ -1,0 +1,55 @@
+/** How often each value is used and where: what decides whether it becomes a name or part of a larger expression. */
+
+import type { Block, KernelIR, Node } from "../ir/nodes.ts";
+import type { Value } from "../ir/types.ts";
+import { blocksOf } from "../ir/walk.ts";
+
+export interface Uses {
+  count(value: Value): number;
+  /** The block of the last use. */
+  block(value: Value): Block | null;
+}
+
+/** The values that a node reads where it stands; the test of a `while` belongs to its condition block instead. */
+export function operandsOf(node: Node): readonly Value[] {
+  switch (node.kind) {
+    case "op":
+    case "subgroup":
+      return node.operands;
+    case "load":
+    case "uniformLoad":
+      return [node.index];
+    case "store":
+      return [node.index, ...node.values];
+    case "atomic":
+      return [node.index, ...node.operands];
+    case "var":
+      return node.init === null ? [] : [node.init];
+    case "varSet":
+      return [node.value];
+    case "if":
+      return [node.condition];
+    case "for":
+      return [node.from, node.to, node.step];
+    default:
+      return [];
+  }
+}
+
+export function countUses(ir: KernelIR): Uses {
+  const counts = new Uint32Array(ir.valueCount);
+  const blocks: (Block | null)[] = Array.from({ length: ir.valueCount }, () => null);
+  const use = (value: Value, block: Block): void => {
+    counts[value.id] = (counts[value.id] ?? 0) + 1;
+    blocks[value.id] = block;
+  };
+  const visit = (block: Block): void => {
+    for (const node of block.nodes) {
+      for (const operand of operandsOf(node)) use(operand, block);
+      for (const inner of blocksOf(node)) visit(inner);
+      if (node.kind === "while") use(node.test, node.condition);
+    }
+  };
+  visit(ir.body);
+  return { count: ({ id }) => counts[id] ?? 0, block: ({ id }) => blocks[id] ?? null };
+}
