@@ -6,9 +6,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EvolverError } from "@evolver/kernel";
-import { simpleGit } from "simple-git";
-import type { SimpleGit } from "simple-git";
 import { writeDurably } from "./files.ts";
+import { GitError, gitIn } from "./git.ts";
+import type { Git } from "./git.ts";
 
 /** What a commit changes: the new contents by path, or null to delete. */
 export type Changes = ReadonlyMap<string, string | null>;
@@ -17,8 +17,8 @@ export class Repository {
   readonly root: string;
   /** Ours, inside .git and so never in the tree: lock, journal, drafts. */
   readonly private: string;
-  readonly #git: SimpleGit;
-  readonly #withIndex: SimpleGit;
+  readonly #git: Git;
+  /** Where commits are put together: an index beside the one in use. */
   readonly #index: string;
 
   constructor(root: string) {
@@ -26,62 +26,46 @@ export class Repository {
     this.private = join(root, ".git", "evolver");
     this.#index = join(this.private, "index");
     mkdirSync(this.private, { recursive: true });
-    const environment = Object.fromEntries(
-      Object.entries(process.env).filter(
-        ([name]) => !/^(GIT_|EDITOR$|VISUAL$|PAGER$|SSH_ASKPASS$)/.test(name),
-      ),
-    ) as Record<string, string>;
-    // Without optional locks, looking at the state never writes, and never leaves an index.lock behind.
-    const quiet = { ...environment, GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
-    const open = (extra: Record<string, string>): SimpleGit =>
-      simpleGit({
-        baseDir: root,
-        trimmed: true,
-        allowEnvironment: ["GIT_OPTIONAL_LOCKS", "GIT_INDEX_FILE"],
-      } as Parameters<typeof simpleGit>[0]).env({ ...quiet, ...extra });
-    this.#git = open({});
-    this.#withIndex = open({ GIT_INDEX_FILE: this.#index });
+    this.#git = gitIn(root);
   }
 
   /** Makes the repository: settings that its commits depend on are its own, not the user's. */
   async create(): Promise<void> {
-    await this.#git.raw(["init", "-q", "-b", "main"]);
+    await this.#git(["init", "-q", "-b", "main"]);
     const settings = { "core.autocrlf": "false", "core.safecrlf": "false", "gc.auto": "0" };
-    for (const [name, value] of Object.entries(settings)) await this.#git.raw(["config", name, value]);
+    for (const [name, value] of Object.entries(settings)) await this.#git(["config", name, value]);
   }
 
   /** The commit that HEAD names; null before the first. */
   async head(): Promise<string | null> {
-    const commit = await this.#git.raw(["rev-parse", "--verify", "-q", "HEAD^{commit}"]).catch(() => "");
-    return commit === "" ? null : commit;
+    try {
+      return (await this.#git(["rev-parse", "--verify", "-q", "HEAD^{commit}"])).trim();
+    } catch (error) {
+      // Quietly 1: there is no such commit.
+      if (error instanceof GitError && error.exitCode === 1) return null;
+      throw error;
+    }
   }
 
   /** Paths with local changes, untracked ones included; sorted. */
   async dirty(): Promise<string[]> {
-    const text = await this.#git.raw([
-      "status",
-      "--porcelain=v1",
-      "-z",
-      "--untracked-files=all",
-      "--no-renames",
-    ]);
-    const entries = text.split("\0").filter((entry) => entry.trim() !== "");
-    // The first entry's leading blank may be trimmed away.
-    return entries.map((entry) => entry.replace(/^(?:[ MADRCUT?!]{1,2}) /, "")).toSorted();
+    const text = await this.#git(["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]);
+    const entries = text.split("\0").filter((entry) => entry !== "");
+    // Two letters of state and a blank come before the path.
+    return entries.map((entry) => entry.slice(3)).toSorted();
   }
 
   async readBlob(commit: string, path: string): Promise<string | null> {
-    const listed = await this.#git.raw(["ls-tree", "--name-only", "-z", commit, "--", path]);
+    const listed = await this.#git(["ls-tree", "--name-only", "-z", commit, "--", path]);
     if (listed.replaceAll("\0", "") === "") return null;
-    const bytes = await this.#git.showBuffer(`${commit}:${path}`);
-    return bytes.toString("utf8");
+    return this.#git(["cat-file", "blob", `${commit}:${path}`]);
   }
 
   /** Makes a commit object on top of `parent`, touching neither tree nor index nor branch. */
   async prepare(changes: Changes, message: string, parent: string | null): Promise<string> {
     rmSync(this.#index, { force: true });
     rmSync(`${this.#index}.lock`, { force: true });
-    await this.#withIndex.raw(parent === null ? ["read-tree", "--empty"] : ["read-tree", parent]);
+    await this.#gitWithIndex(parent === null ? ["read-tree", "--empty"] : ["read-tree", parent]);
     const kept = [...changes].filter((entry): entry is [string, string] => entry[1] !== null);
     const drafts = kept.map(([, text], i) => {
       const draft = join(this.private, "drafts", `${i}`);
@@ -89,14 +73,14 @@ export class Repository {
       return draft;
     });
     if (drafts.length > 0) {
-      const listing = await this.#git.raw(["hash-object", "-w", "--no-filters", "--", ...drafts]);
+      const listing = await this.#git(["hash-object", "-w", "--no-filters", "--", ...drafts]);
       const blobs = listing.split("\n");
       const entries = kept.flatMap(([path], i) => ["--cacheinfo", `100644,${blobs[i]},${path}`]);
-      await this.#withIndex.raw(["update-index", "--add", ...entries]);
+      await this.#gitWithIndex(["update-index", "--add", ...entries]);
     }
     const removed = [...changes].filter(([, text]) => text === null).map(([path]) => path);
-    if (removed.length > 0) await this.#withIndex.raw(["update-index", "--force-remove", "--", ...removed]);
-    const tree = await this.#withIndex.raw(["write-tree"]);
+    if (removed.length > 0) await this.#gitWithIndex(["update-index", "--force-remove", "--", ...removed]);
+    const tree = (await this.#gitWithIndex(["write-tree"])).trim();
     const author = [
       "-c",
       "user.name=Evolver",
@@ -106,19 +90,19 @@ export class Repository {
       "commit.gpgSign=false",
     ];
     const parents = parent === null ? [] : ["-p", parent];
-    return this.#git.raw([...author, "commit-tree", tree, ...parents, "-m", message]);
+    return (await this.#git([...author, "commit-tree", tree, ...parents, "-m", message])).trim();
   }
 
   /** Moves the branch from `parent` to a prepared commit; does nothing if it is there already. */
   async advance(commit: string, parent: string | null): Promise<void> {
     if ((await this.head()) === commit) return;
-    await this.#git.raw(["update-ref", "-m", "evolver", "HEAD", commit, parent ?? "0".repeat(40)]);
+    await this.#git(["update-ref", "-m", "evolver", "HEAD", commit, parent ?? "0".repeat(40)]);
   }
 
   /** Prepares the index of a commit, beside the one in use. */
   async readIndex(commit: string): Promise<void> {
     rmSync(`${this.#index}.lock`, { force: true });
-    await this.#withIndex.raw(["read-tree", commit]);
+    await this.#gitWithIndex(["read-tree", commit]);
   }
 
   /** Puts the prepared index in place, in one move that needs no space. */
@@ -153,5 +137,9 @@ export class Repository {
         });
       rmSync(path, { force: true });
     }
+  }
+
+  #gitWithIndex(args: readonly string[]): Promise<string> {
+    return this.#git(args, { GIT_INDEX_FILE: this.#index });
   }
 }
