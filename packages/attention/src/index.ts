@@ -6,3 +6,4 @@ export * from "./reference.ts";
 export * from "./safetensors.ts";
 export * from "./tensor.ts";
 export * from "./tolerance.ts";
+export * from "./validate.ts";
