@@ -112,9 +112,9 @@ class FlashAttention {
     const { queryRows: rows, dim: columns, vector: width } = this.#geometry;
     const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
     forEachRun(this.#gpu, { rows, columns, width }, (row, column) => {
-      const { headQ, query, exists } = place.row(row);
+      const { headQ, query } = place.row(row);
       const run = this.#gpu.if(
-        exists,
+        place.exists(row),
         () =>
           readRun(source, [headQ, query], column, width, this.#special.q.vector).map((x) => x.mul(querySign)),
         () => zeros(this.#gpu, width),
@@ -221,7 +221,7 @@ class FlashAttention {
     this.#gpu.for({ from: 0, to, step: width, unroll: 4 }, (lane) => {
       const probabilities = rows.map((_, k) => this.#exchange.read(k, slot, lane));
       for (let e = 0; e < width; e++) {
-        const values = columns.flatMap(({ column }) => tile.value(plus(first, plus(lane, e)), column));
+        const values = columns.flatMap((column) => tile.value(plus(first, plus(lane, e)), column));
         rows.forEach(({ output }, k) =>
           values.forEach((value, c) =>
             output.set(c, fma(probabilities[k]?.[e] as F32, value, output.get(c))),
@@ -231,32 +231,40 @@ class FlashAttention {
     });
   }
 
-  /** The columns of this lane: where a chunk starts, and whether it does so within the head dimension. */
-  #columns(): { column: U32; inside: Bool | null }[] {
-    const { dim, subgroup, columns } = this.#geometry;
-    const stride = columns.width * subgroup;
+  /** Where each chunk of columns of this lane starts; chunks past the end start at the last columns again. */
+  #columns(): U32[] {
+    const { dim, columns } = this.#geometry;
     return Array.from({ length: columns.chunks }, (_, chunk) => {
-      const column = this.#gpu.lane.mul(columns.width).add(chunk * stride);
-      if ((chunk + 1) * stride <= dim) return { column, inside: null };
-      // Lanes past the end work on the last column again; only their store is left out.
-      return { column: column.min(dim - columns.width), inside: column.lt(dim) };
+      const column = this.#unclampedColumn(chunk);
+      return this.#isWhole(chunk) ? column : column.min(dim - columns.width);
     });
+  }
+
+  #unclampedColumn(chunk: number): U32 {
+    const { subgroup, columns } = this.#geometry;
+    return this.#gpu.lane.add(chunk * subgroup).mul(columns.width);
+  }
+
+  /** Whether all lanes have columns in the chunk. */
+  #isWhole(chunk: number): boolean {
+    const { dim, subgroup, columns } = this.#geometry;
+    return (chunk + 1) * subgroup * columns.width <= dim;
   }
 
   /** A row that saw no key is 0, with logarithm −∞. */
   #store({ index, softmax, output }: Row, place: TilePlace): void {
     const { o } = this.#params;
     const { width } = this.#geometry.columns;
-    const { headQ, query, exists } = place.row(index);
+    const { headQ, query } = place.row(index);
     const total = softmax.total();
     const inverse = select(total.eq(0), 0, this.#gpu.constant(f32, 1).div(total));
-    this.#gpu.if(exists, () => {
+    this.#gpu.if(place.exists(index), () => {
       const target = strided(o, this.#params, "o", this.#special.o).at(place.batch);
-      this.#columns().forEach(({ column, inside }, chunk) => {
+      this.#columns().forEach((column, chunk) => {
         const values = Array.from({ length: width }, (_, c) => output.get(chunk * width + c).mul(inverse));
         const write = (): void => writeRun(target, [headQ, query], column, values, this.#special.o.vector);
-        if (inside === null) write();
-        else this.#gpu.if(inside, write);
+        if (this.#isWhole(chunk)) write();
+        else this.#gpu.if(this.#unclampedColumn(chunk).lt(this.#geometry.dim), write);
       });
       if (this.#special.writeLse) this.#storeLse(softmax, total, place.batch, headQ, query);
     });

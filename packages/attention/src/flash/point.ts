@@ -89,11 +89,13 @@ export function checkPoint(point: FlashPoint, problem: AttentionProblem, subgrou
  */
 export function fitPoint(point: FlashPoint, problem: AttentionProblem, subgroup: number): FlashPoint {
   const smallest = axes.find(({ name }) => name === "keyRows")?.values[0] as number;
-  for (let keyRows = point.keyRows; keyRows >= smallest; keyRows /= 2) {
-    const smaller = { ...point, keyRows };
-    if (checkPoint(smaller, problem, subgroup) === null) return smaller;
+  let fitted = point;
+  while (checkPoint(fitted, problem, subgroup) !== null) {
+    if (point.stage === "global" || fitted.keyRows / 2 < smallest)
+      throw invalidPoint(fitted, problem, subgroup);
+    fitted = { ...fitted, keyRows: fitted.keyRows / 2 };
   }
-  throw invalidPoint(point, problem, subgroup);
+  return fitted;
 }
 
 export function invalidPoint(point: FlashPoint, problem: AttentionProblem, subgroup: number): EvolverError {

@@ -16,10 +16,8 @@ export const byIndex: HeadMapping = {
       headKv: headQ.divTrunc(headGroup),
       firstQuery,
       lastQuery: min(firstQuery.add(queryRows), seqQ).sub(1),
-      row(row) {
-        const query = firstQuery.add(row);
-        return { headQ, query, exists: query.lt(seqQ) };
-      },
+      row: (row) => ({ headQ, query: firstQuery.add(row) }),
+      exists: (row) => firstQuery.add(row).lt(seqQ),
     };
   },
 };

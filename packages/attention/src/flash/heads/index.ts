@@ -11,8 +11,10 @@ export interface TilePlace {
   /** The first and last query that the tile's rows hold; last < seqQ. */
   readonly firstQuery: U32;
   readonly lastQuery: U32;
-  /** Where a row of the tile comes from. Rows past the end of the sequence do not exist: `query` is then ≥ seqQ. */
-  row(row: U32 | number): { readonly headQ: U32; readonly query: U32; readonly exists: Bool };
+  /** Where a row of the tile comes from. */
+  row(row: U32 | number): { readonly headQ: U32; readonly query: U32 };
+  /** Whether the row is one of the problem's; those past the end of the sequence are not. */
+  exists(row: U32 | number): Bool;
 }
 
 export interface HeadMapping {
