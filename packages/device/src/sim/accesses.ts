@@ -1,0 +1,58 @@
+/** How a kernel touches each memory, which decides what a launch has to check. */
+
+import type { Block, KernelIR, Memory } from "@evolver/kernel";
+
+export interface MemoryUse {
+  reads: boolean;
+  writes: boolean;
+  atomics: boolean;
+}
+
+export interface Accesses {
+  readonly memories: ReadonlyMap<Memory, MemoryUse>;
+  /** Whether an atomic operation acquires or releases. */
+  readonly ordering: boolean;
+}
+
+export function accessesOf(ir: KernelIR): Accesses {
+  const memories = new Map<Memory, MemoryUse>();
+  let ordering = false;
+  const use = (memory: Memory): MemoryUse => {
+    let known = memories.get(memory);
+    if (known === undefined) memories.set(memory, (known = { reads: false, writes: false, atomics: false }));
+    return known;
+  };
+  const walk = (block: Block): void => {
+    for (const node of block.nodes) {
+      switch (node.kind) {
+        case "load":
+        case "uniformLoad":
+          use(node.memory).reads = true;
+          break;
+        case "store":
+          use(node.memory).writes = true;
+          break;
+        case "atomic":
+          use(node.memory).atomics = true;
+          if (node.order !== "relaxed") ordering = true;
+          break;
+        case "if":
+          walk(node.then);
+          walk(node.else);
+          break;
+        case "for":
+          walk(node.body);
+          break;
+        case "while":
+          walk(node.condition);
+          walk(node.body);
+          break;
+        case "roles":
+          for (const role of node.roles) walk(role.body);
+          break;
+      }
+    }
+  };
+  walk(ir.body);
+  return { memories, ordering };
+}

@@ -1,0 +1,68 @@
+/** Where generated code counts: positions in arrays of doubles, and the arrays' translation into `Counters`. */
+
+import { emptyMemoryCounters } from "../counters.ts";
+import type { Counters, MemoryCounters } from "../counters.ts";
+
+const TOTALS = [
+  "workgroups",
+  "invocations",
+  "barriers",
+  "branches",
+  "divergentBranches",
+  "globalAtomics",
+  "sharedAtomics",
+  "flops",
+  "specials",
+  "issuedArithmetic",
+  "issuedSpecial",
+  "issuedMemory",
+  "issuedSubgroup",
+] as const satisfies readonly (keyof Counters)[];
+
+const MEMORY = Object.keys(emptyMemoryCounters()) as (keyof MemoryCounters)[];
+
+/** The position of a total. */
+export const total = (name: (typeof TOTALS)[number]): number => TOTALS.indexOf(name);
+
+/** The position of a memory's counter. */
+export const field = (name: keyof MemoryCounters): number => MEMORY.indexOf(name);
+
+export const newTotals = (): Float64Array => new Float64Array(TOTALS.length);
+export const newFields = (): Float64Array => new Float64Array(MEMORY.length);
+
+export interface CountedMemory {
+  readonly space: "global" | "shared";
+  readonly name: string;
+  readonly fields: Float64Array;
+}
+
+export function toCounters(totals: Float64Array, memories: readonly CountedMemory[]): Counters {
+  const memory: Record<string, MemoryCounters> = {};
+  const sum = (space: CountedMemory["space"], ...names: (keyof MemoryCounters)[]): number =>
+    memories
+      .filter((counted) => counted.space === space)
+      .reduce(
+        (all, { fields }) => all + names.reduce((part, name) => part + (fields[field(name)] as number), 0),
+        0,
+      );
+  for (const { name, fields } of memories) {
+    const entry = emptyMemoryCounters();
+    for (const [i, key] of MEMORY.entries()) entry[key] = fields[i] as number;
+    memory[name] = entry;
+  }
+  const all = Object.fromEntries(TOTALS.map((name, i) => [name, totals[i]])) as Record<
+    (typeof TOTALS)[number],
+    number
+  >;
+  return {
+    ...all,
+    globalReadBytes: sum("global", "readBytes"),
+    globalWriteBytes: sum("global", "writeBytes"),
+    globalSectors: sum("global", "readSectors", "writeSectors"),
+    sharedReadBytes: sum("shared", "readBytes"),
+    sharedWriteBytes: sum("shared", "writeBytes"),
+    sharedPasses: sum("shared", "passes"),
+    sharedConflicts: sum("shared", "conflicts"),
+    memory,
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * Writes the JavaScript of memory accesses: one function for each memory, width and kind of access of a kernel, so
+ * that each sees arrays of one type only. A function handles one request (an instruction of one subgroup): bounds,
+ * counters, races, then the data.
+ *
+ * Races without acquire and release need no vector clocks. Time is a number that grows at every barrier and workgroup
+ * (`now`); two accesses of a workgroup are unordered exactly when they happen in the same interval, and those of two
+ * workgroups always (`group` is the time at which this workgroup began, `launch` that of the launch). For each element
+ * the last write (ws: when, wm: who and at which site), the readers in the last interval that read it (rs, r1, r2: two
+ * are enough to know whether any other reader than the writer exists) and the last reader of an earlier workgroup
+ * (rx, ro) are kept. "Who and site" is site · WHO + local index.
+ */
+
+import type { AtomicNode, Memory } from "@evolver/kernel";
+import { field, total } from "./counting.ts";
+
+/** More than any local index; see above. */
+export const WHO = 2048;
+
+export type RaceMode = "none" | "intervals" | "clocks";
+
+export interface CheckOptions {
+  readonly races: RaceMode;
+  readonly counters: boolean;
+}
+
+/** The register view that holds a type. */
+export const VIEWS = { f32: "F", i32: "I", u32: "U", bool: "I", index: "D" } as const;
+
+/** What the accesses of all kernels share. `S` is a subgroup, `M` its active lanes and `n` their number. */
+export function memoryPrelude(width: number): string {
+  return `
+let now=0,group=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0;
+const W=${width},ok=new Uint8Array(W),bankSerial=new Int32Array(32),bankLoad=new Int32Array(32);
+function sectors(A,o,M,n,stamps){
+  serial=(serial+1)|0;let count=0;
+  for(let l=0;l<W;l++)if(n===W||M[l]!==0){const s=A[o+l]>>>3;if(stamps[s]!==serial){stamps[s]=serial;count++}}
+  return count}
+function banks(A,o,M,n,w,stamps,c){
+  const per=32/w;
+  for(let g=0;g<W;g+=per){
+    serial=(serial+1)|0;let most=0;const end=g+per<W?g+per:W;
+    for(let l=g;l<end;l++)if(n===W||M[l]!==0){
+      const first=A[o+l];
+      for(let i=first;i<first+w;i++)if(stamps[i]!==serial){
+        stamps[i]=serial;const b=i&31;
+        if(bankSerial[b]!==serial){bankSerial[b]=serial;bankLoad[b]=0}
+        const load=++bankLoad[b];if(load>most)most=load}}
+    if(most>0){c[${field("passes")}]+=most;c[${field("conflicts")}]+=most-1}}}
+function groups(M,n,w){
+  if(n===W)return W*w>32?W*w/32:1;
+  const per=32/w;let count=0;
+  for(let g=0;g<W;g+=per){const end=g+per<W?g+per:W;for(let l=g;l<end;l++)if(M[l]!==0){count++;break}}
+  return count}
+`;
+}
+
+/** The variables of memory number k, and the statement that binds them to a storage `b`. */
+export function memoryVariables(k: number): { declare: string; bind: string } {
+  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "c"].map((name) => name + k);
+  const fields = ["array", "stamps", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "counts"];
+  return {
+    declare: `let ${names.join(",")},len${k}=0,checked${k}=false;`,
+    bind:
+      names.map((name, i) => `${name}=b.${fields[i]};`).join("") +
+      `len${k}=b.array.length;checked${k}=b.checked;`,
+  };
+}
+
+/** Finds lowest and highest index, whether lanes are consecutive (`seq`), and the bits of all (`odd`). */
+const scan = (w: number): string => `
+  let lo=Infinity,hi=-Infinity,odd=0,seq=false;
+  if(n===W){
+    let next=A[o];seq=true;
+    for(let l=0;l<W;l++){const i=A[o+l];if(i<lo)lo=i;if(i>hi)hi=i;if(i!==next)seq=false;next+=${w};${w > 1 ? "odd|=i;" : ""}}
+  }else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];if(i<lo)lo=i;if(i>hi)hi=i;${w > 1 ? "odd|=i;" : ""}}`;
+
+function countCode(k: number, memory: Memory, w: number, way: "read" | "write"): string {
+  const requests = field(`${way}Requests`);
+  const head = `c${k}[${requests}]++;c${k}[${field(`${way}Bytes`)}]+=n*${4 * w};`;
+  if (memory.space === "global")
+    return (
+      head +
+      `c${k}[${field(`${way}Sectors`)}]+=lo===hi?1:seq?((hi+${w - 1})>>>3)-(lo>>>3)+1:sectors(A,o,M,n,st${k});`
+    );
+  return (
+    head +
+    `if(lo===hi||seq)c${k}[${field("passes")}]+=groups(M,n,${w});else banks(A,o,M,n,${w},st${k},c${k});`
+  );
+}
+
+/** Checks the read of element `e` by lane `l`. */
+function readCheck(k: number, memory: Memory, races: RaceMode): string {
+  const shared = memory.space === "shared";
+  const unwritten = shared ? `rt.uninitialised(${k},e,S,l,site,request);` : "";
+  if (races === "clocks")
+    return `${shared ? `if(ws${k}[e]<group)${unwritten}` : ""}rt.clockRead(${k},e,S,l,site,request);`;
+  const race = `rt.race(${k},e,S,l,site,request,"read","write",wm${k}[e],w);`;
+  return `
+    const w=ws${k}[e],r=rs${k}[e];
+    if(w>=group){if(w===now&&(wm${k}[e]&${WHO - 1})!==base+l)${race}}
+    else{${shared ? unwritten : `if(w>launch)${race}`}}
+    if(r!==now){
+      ${shared ? "" : `if(r>launch&&r<group){rx${k}[e]=r;ro${k}[e]=r1${k}[e]}`}
+      rs${k}[e]=now;r1${k}[e]=mark+l;r2${k}[e]=-1
+    }else if(r2${k}[e]===-1&&(r1${k}[e]&${WHO - 1})!==base+l)r2${k}[e]=mark+l;`;
+}
+
+/** Checks the write of element `e` by lane `l`. */
+function writeCheck(k: number, memory: Memory, races: RaceMode): string {
+  const shared = memory.space === "shared";
+  if (races === "clocks") return `${shared ? `ws${k}[e]=now;` : ""}rt.clockWrite(${k},e,S,l,site,request);`;
+  const race = (other: string, meta: string, when: string): string =>
+    `rt.race(${k},e,S,l,site,request,"write","${other}",${meta},${when})`;
+  const earlier = (when: string): string => `${when}>launch&&${when}<group`;
+  return `
+    const w=ws${k}[e],r=rs${k}[e];
+    if(w===now){if((wm${k}[e]&${WHO - 1})!==base+l)${race("write", `wm${k}[e]`, "w")}}
+    ${shared ? "" : `else if(${earlier("w")})${race("write", `wm${k}[e]`, "w")};`}
+    if(r===now){
+      if((r1${k}[e]&${WHO - 1})!==base+l)${race("read", `r1${k}[e]`, "r")};
+      else if(r2${k}[e]!==-1)${race("read", `r2${k}[e]`, "r")};
+    }
+    ${
+      shared
+        ? ""
+        : `else if(${earlier("r")})${race("read", `r1${k}[e]`, "r")};
+    if(${earlier(`rx${k}[e]`)})${race("read", `ro${k}[e]`, `rx${k}[e]`)};`
+    }
+    ws${k}[e]=now;wm${k}[e]=mark+l;`;
+}
+
+const each = (body: string): string => `for(let l=0;l<W;l++)if(n===W||M[l]!==0){${body}}`;
+
+const perElement = (w: number, index: string, check: string): string =>
+  w === 1 ? `const e=${index};${check}` : `const f=${index};for(let e=f;e<f+${w};e++){${check}}`;
+
+/** Once two lanes are known to read an element that nobody writes now, further readers change nothing. */
+function sharedReadCheck(k: number, memory: Memory, w: number, index: string, options: CheckOptions): string {
+  const check = readCheck(k, memory, options.races);
+  const known = memory.space === "shared" ? "" : `||ws${k}[e]<=launch`;
+  const settled =
+    options.races === "intervals"
+      ? `if(rs${k}[e]===now&&r2${k}[e]!==-1&&ws${k}[e]!==now&&(ws${k}[e]>=group${known}))break;`
+      : "";
+  return `for(let e=${index};e<${index}+${w};e++)for(let l=0;l<W;l++){${settled}if(n===W||M[l]!==0){${check}}}`;
+}
+
+const guardChecks = (k: number, races: RaceMode, checks: string): string =>
+  races === "none" ? "" : `if(checked${k}){const base=S.base,mark=site*${WHO}+base;${checks}}`;
+
+/** `load(S,o,d0..,M,n,site)`: A[o+l] are the indices, V[d+l] the results. */
+export function loadFunction(
+  name: string,
+  k: number,
+  memory: Memory,
+  indexView: string,
+  w: number,
+  options: CheckOptions,
+): string {
+  const targets = Array.from({ length: w }, (_, j) => `d${j}`);
+  const get = targets.map((d, j) => `V[${d}+l]=m${k}[i${j ? `+${j}` : ""}];`).join("");
+  return `function ${name}(S,o,${targets.join(",")},M,n,site){
+  const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;${scan(w)}
+  if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){
+    const some=rt.guard(${k},A,o,S,M,n,${w},site,request,"read",ok);
+    for(let l=0;l<W;l++)if(ok[l]===0&&(n===W||M[l]!==0)){${targets.map((d) => `V[${d}+l]=0;`).join("")}}
+    if(some>0)${name}(S,o,${targets.join(",")},ok.slice(),some,site);
+    return}
+  ${options.counters ? countCode(k, memory, w, "read") : ""}
+  ${guardChecks(
+    k,
+    options.races,
+    `if(lo===hi){${sharedReadCheck(k, memory, w, "lo", options)}}else ` +
+      each(perElement(w, "A[o+l]", readCheck(k, memory, options.races))),
+  )}
+  if(n===W)for(let l=0;l<W;l++){const i=A[o+l];${get}}
+  else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];${get}}
+}`;
+}
+
+/** `load(S,i,M,n,site)`: all lanes read at index i; returns the first element, the others are in q1 to q3. */
+export function uniformLoadFunction(
+  name: string,
+  k: number,
+  memory: Memory,
+  w: number,
+  options: CheckOptions,
+): string {
+  const rest = [1, 2, 3].slice(0, w - 1);
+  const fields =
+    memory.space === "global" ? [field("readSectors"), "1"] : [field("passes"), `groups(M,n,${w})`];
+  const count = `c${k}[${field("readRequests")}]++;c${k}[${field("readBytes")}]+=n*${4 * w};c${k}[${fields[0]}]+=${fields[1]};`;
+  return `function ${name}(S,i,M,n,site){
+  request++;
+  if(!(i>=0&&i<=len${k}-${w})${w > 1 ? `||(i&${w - 1})!==0` : ""}){
+    rt.guardUniform(${k},i,S,M,n,${w},site,request);${rest.map((j) => `q${j}=0;`).join("")}return 0}
+  ${options.counters ? count : ""}
+  ${guardChecks(k, options.races, sharedReadCheck(k, memory, w, "i", options))}
+  ${rest.map((j) => `q${j}=m${k}[i+${j}];`).join("")}return m${k}[i]}`;
+}
+
+/** `store(S,o,d0..,M,n,site)`: writes V[d+l] at A[o+l]; of lanes that write one element, the last wins. */
+export function storeFunction(
+  name: string,
+  k: number,
+  memory: Memory,
+  indexView: string,
+  w: number,
+  options: CheckOptions,
+): string {
+  const sources = Array.from({ length: w }, (_, j) => `d${j}`);
+  const put = sources.map((d, j) => `m${k}[i${j ? `+${j}` : ""}]=V[${d}+l];`).join("");
+  return `function ${name}(S,o,${sources.join(",")},M,n,site){
+  const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;changes++;${scan(w)}
+  if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){
+    const some=rt.guard(${k},A,o,S,M,n,${w},site,request,"write",ok);
+    if(some>0)${name}(S,o,${sources.join(",")},ok.slice(),some,site);
+    return}
+  ${options.counters ? countCode(k, memory, w, "write") : ""}
+  ${guardChecks(k, options.races, each(perElement(w, "A[o+l]", writeCheck(k, memory, options.races))))}
+  if(n===W)for(let l=0;l<W;l++){const i=A[o+l];${put}}
+  else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];${put}}
+}`;
+}
+
+/** The new value of each atomic operation, over `old`, the operand `x` and, for compareExchange, `y`. */
+function atomicResult(op: AtomicNode["op"], element: Memory["element"]): string {
+  switch (op) {
+    case "load":
+      return "old";
+    case "store":
+    case "exchange":
+      return "x";
+    case "add":
+      return element === "f32" ? "fround(old+x)" : "old+x";
+    case "min":
+      return "(old<x?old:x)";
+    case "max":
+      return "(old>x?old:x)";
+    case "and":
+      return "old&x";
+    case "or":
+      return "old|x";
+    case "xor":
+      return "old^x";
+    case "compareExchange":
+      return "(old===x?y:old)";
+  }
+}
+
+/**
+ * `atomic(S,o,a,b,d,M,n,site,turn)`: operands at V[a+l] and V[b+l], the old value to V[d+l]. Lanes take their turns in
+ * order, from lane `turn` on.
+ */
+export function atomicFunction(name: string, k: number, node: AtomicNode, options: CheckOptions): string {
+  const { memory, op } = node;
+  const writes = op !== "load";
+  const modifies = writes && op !== "store";
+  const shared = memory.space === "shared";
+  const counted = total(shared ? "sharedAtomics" : "globalAtomics");
+  const initialised = shared
+    ? `${op === "store" ? "" : `if(ws${k}[i]<group)rt.uninitialised(${k},i,S,l,site,request);`}${writes ? `ws${k}[i]=now;` : ""}`
+    : "";
+  const ordered =
+    options.races === "clocks"
+      ? `rt.clockAtomic(${k},i,S,l,site,request,"${node.order}",${writes},${modifies});`
+      : "";
+  return `function ${name}(S,o,a,b,d,M,n,site,turn){
+  const A=S.${VIEWS[node.index.type]},V=S.${VIEWS[memory.element]};request++;
+  ${options.counters ? `C[${counted}]+=n;` : ""}
+  for(let j=0;j<W;j++){
+    const l=(j+turn)&(W-1);
+    if(n!==W&&M[l]===0)continue;
+    const i=A[o+l];
+    if(!(i>=0&&i<len${k})){rt.outOfBounds(${k},i,1,S,l,site,request,"atomic");${node.result ? "V[d+l]=0;" : ""}continue}
+    ${options.races === "none" ? "" : initialised + ordered}
+    const old=m${k}[i]${node.operands.length > 0 ? ",x=V[a+l]" : ""}${node.operands.length > 1 ? ",y=V[b+l]" : ""};
+    ${writes ? `m${k}[i]=${atomicResult(op, memory.element)};if(m${k}[i]!==old)changes++;` : ""}
+    ${node.result ? "V[d+l]=old;" : ""}
+  }
+}`;
+}

@@ -1,0 +1,72 @@
+/**
+ * Collects what the checks find. Called only where something is wrong, so it may be slow; it resolves source lines,
+ * merges repeats of one finding and keeps the first few.
+ */
+
+import { formatLocation } from "@evolver/kernel";
+import type { Site } from "@evolver/kernel";
+import type { Finding, FindingAccess, FindingKind } from "../findings.ts";
+
+export type WorkgroupId = readonly [number, number, number];
+
+/** One side of a finding, before its source line is known. */
+export interface Side {
+  readonly action: string;
+  readonly site: Site;
+  readonly lanes: readonly number[];
+  readonly workgroup: WorkgroupId;
+}
+
+interface Entry {
+  readonly kind: FindingKind;
+  readonly message: string;
+  readonly sides: { readonly side: Side; readonly lanes: Set<number> }[];
+  readonly request: number;
+  count: number;
+}
+
+export class Report {
+  readonly #maxFindings: number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(maxFindings: number) {
+    this.#maxFindings = maxFindings;
+  }
+
+  get empty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /**
+   * Adds a finding, or counts it where one of this kind on these lines is known.
+   *
+   * @param request a number for the executed instruction: what its lanes find is one occurrence
+   */
+  add(kind: FindingKind, message: string, request: number, sides: readonly Side[]): void {
+    const key = `${kind}|${sides.map((side) => formatLocation(side.site.location)).join("|")}`;
+    const known = this.#entries.get(key);
+    if (known === undefined) {
+      if (this.#entries.size >= this.#maxFindings) return;
+      const withLanes = sides.map((side) => ({ side, lanes: new Set(side.lanes) }));
+      this.#entries.set(key, { kind, message, sides: withLanes, request, count: 1 });
+    } else if (known.request === request) {
+      for (const [i, side] of sides.entries()) for (const lane of side.lanes) known.sides[i]?.lanes.add(lane);
+    } else {
+      known.count++;
+    }
+  }
+
+  findings(): Finding[] {
+    return [...this.#entries.values()].map(({ kind, message, sides, count }) => ({
+      kind,
+      message,
+      accesses: sides.map(({ side, lanes }): FindingAccess => ({
+        action: side.action,
+        location: side.site.location,
+        lanes: [...lanes].sort((a, b) => a - b),
+        workgroup: side.workgroup,
+      })),
+      count,
+    }));
+  }
+}

@@ -1,0 +1,80 @@
+/** The memory behind a buffer or a shared array, with what the checks and counters remember about its elements. */
+
+import type { AnyTypedArray } from "../device.ts";
+
+const NONE = new Int32Array(0);
+
+/**
+ * One for each buffer, whatever parameters it is passed for, so that aliases share it. The fields are explained in
+ * memory.ts; arrays that a launch does not need stay empty.
+ */
+export class Storage {
+  readonly array: AnyTypedArray;
+  /** Marks of another generation mean nothing; see SimDevice. */
+  generation = 0;
+  /** Marks of counted sectors (global) or words (shared). */
+  stamps = NONE;
+  ws = NONE;
+  wm = NONE;
+  rs = NONE;
+  r1 = NONE;
+  r2 = NONE;
+  rx = NONE;
+  ro = NONE;
+
+  constructor(array: AnyTypedArray) {
+    this.array = array;
+  }
+
+  prepareSectors(): void {
+    const sectors = (this.array.length >> 3) + 1;
+    if (this.stamps.length < sectors) this.stamps = new Int32Array(sectors);
+  }
+
+  prepareWords(): void {
+    if (this.stamps.length < this.array.length) this.stamps = new Int32Array(this.array.length);
+  }
+
+  /** Room for the history of every element. */
+  prepareHistory(): void {
+    const { length } = this.array;
+    if (this.ws.length === length) return;
+    this.ws = new Int32Array(length);
+    this.wm = new Int32Array(length);
+    this.rs = new Int32Array(length);
+    this.r1 = new Int32Array(length);
+    this.r2 = new Int32Array(length);
+    this.rx = new Int32Array(length);
+    this.ro = new Int32Array(length);
+  }
+
+  /** Forgets everything that is marked with times or serial numbers. */
+  forget(): void {
+    for (const marks of [this.stamps, this.ws, this.rs, this.rx]) marks.fill(0);
+  }
+}
+
+/** A storage as one launch of a program sees it under one name. */
+export interface Binding {
+  readonly name: string;
+  readonly space: "global" | "shared";
+  readonly storage: Storage;
+  readonly counts: Float64Array;
+  /** Whether accesses can be in error: somebody writes, or the memory starts uninitialised. */
+  readonly checked: boolean;
+}
+
+/** The flat object that generated code binds its variables from. */
+export const bound = ({ storage, counts, checked }: Binding): Record<string, unknown> => ({
+  array: storage.array,
+  stamps: storage.stamps,
+  ws: storage.ws,
+  wm: storage.wm,
+  rs: storage.rs,
+  r1: storage.r1,
+  r2: storage.r2,
+  rx: storage.rx,
+  ro: storage.ro,
+  counts,
+  checked,
+});
