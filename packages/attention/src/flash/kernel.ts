@@ -20,14 +20,14 @@ import type {
   U32,
   View,
 } from "@evolver/kernel";
+import { Columns } from "./columns.ts";
 import { exchanges, type Exchange } from "./exchange/index.ts";
 import { geometryOf, type Geometry } from "./geometry.ts";
 import { headMappings, type TilePlace } from "./heads/index.ts";
-import { plus } from "./index-math.ts";
 import { maskRules, type MaskRule } from "./mask/index.ts";
 import { pipelines, type KeyRange } from "./pipeline/index.ts";
 import type { FlashPoint } from "./point.ts";
-import { forEachRun, readRun, writeRun, zeros } from "./runs.ts";
+import { copyRows, plus, readRun, writeRun, type UIndex } from "./runs.ts";
 import { scalarParams, type ScalarSymbols } from "./scalars.ts";
 import { schedules } from "./schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
@@ -56,7 +56,7 @@ export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<
 /** A query row in the making: what this lane holds of it. */
 interface Row {
   /** In the tile of queries. */
-  readonly index: U32 | number;
+  readonly index: UIndex;
   readonly position: I32;
   readonly softmax: OnlineSoftmax;
   /** Columns of the output, unnormalised. */
@@ -69,12 +69,13 @@ class FlashAttention {
   readonly #params: Symbols<FlashParams>;
   readonly #gpu: Gpu;
   readonly #geometry: Geometry;
+  readonly #columns: Columns;
   readonly #mask: MaskRule;
   readonly #queries: SharedArray<"f32">;
   readonly #makeStage: ReturnType<StageMaker>;
   readonly #exchange: Exchange;
   /** The subgroup's first row in the tile of queries. */
-  readonly #firstRow: U32 | number;
+  readonly #firstRow: UIndex;
 
   constructor(point: FlashPoint, special: Specialisation, symbols: Symbols<FlashParams>, gpu: Gpu) {
     this.#point = point;
@@ -82,6 +83,7 @@ class FlashAttention {
     this.#params = symbols;
     this.#gpu = gpu;
     this.#geometry = geometryOf(point, special.dim, gpu.subgroupSize);
+    this.#columns = new Columns(gpu, this.#geometry);
     this.#mask = maskRules[special.mask](symbols);
     this.#firstRow = gpu.numSubgroups === 1 ? 0 : gpu.subgroupId.mul(this.#geometry.rows);
     this.#queries = gpu.shared(f32, this.#geometry.layouts.query, "q_tile");
@@ -109,18 +111,19 @@ class FlashAttention {
   /** The tile of queries goes to shared memory, where all lanes of a subgroup read the same row at once. */
   #loadQueries(place: TilePlace): void {
     const { q, querySign } = this.#params;
-    const { queryRows: rows, dim: columns, vector: width } = this.#geometry;
+    const { queryRows, columns } = this.#geometry;
     const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
-    forEachRun(this.#gpu, { rows, columns, width }, (row, column) => {
-      const { headQ, query } = place.row(row);
-      const run = this.#gpu.if(
-        place.exists(row),
-        () =>
-          readRun(source, [headQ, query], column, width, this.#special.q.vector).map((x) => x.mul(querySign)),
-        () => zeros(this.#gpu, width),
-      );
-      writeRun(this.#queries, [row], column, run, width);
-    });
+    copyRows(this.#gpu, this.#geometry, queryRows, [
+      {
+        to: this.#queries,
+        exists: (row) => place.exists(row),
+        read: (row, column) => {
+          const { headQ, query } = place.row(row);
+          const run = readRun(source, [headQ, query], column, columns.width, this.#special.q.vector);
+          return run.map((x) => x.mul(querySign));
+        },
+      },
+    ]);
   }
 
   #stage({ batch, headKv }: TilePlace): Stage {
@@ -164,7 +167,7 @@ class FlashAttention {
   }
 
   /** Scores, probabilities and outputs of the keys that a subgroup takes at once, from row `first` of the tile on. */
-  #useGroup(tile: Tile, rows: readonly Row[], first: U32 | number): void {
+  #useGroup(tile: Tile, rows: readonly Row[], first: UIndex): void {
     const { keysPerLane, subgroup } = this.#geometry;
     const keys = Array.from(
       { length: keysPerLane },
@@ -211,10 +214,10 @@ class FlashAttention {
   }
 
   /** Outputs of the keys of one slot, which start at row `first` of the tile: each lane walks the keys of its columns. */
-  #accumulate(tile: Tile, rows: readonly Row[], slot: number, first: U32 | number): void {
+  #accumulate(tile: Tile, rows: readonly Row[], slot: number, first: UIndex): void {
     const { subgroup } = this.#geometry;
     const { width } = this.#exchange;
-    const columns = this.#columns();
+    const columns = this.#columns.starts();
     const { readableRows: end } = tile;
     const to =
       typeof end === "number" ? Math.min(subgroup, end) : clamp(end, first, plus(first, subgroup)).sub(first);
@@ -231,26 +234,6 @@ class FlashAttention {
     });
   }
 
-  /** Where each chunk of columns of this lane starts; chunks past the end start at the last columns again. */
-  #columns(): U32[] {
-    const { dim, columns } = this.#geometry;
-    return Array.from({ length: columns.chunks }, (_, chunk) => {
-      const column = this.#unclampedColumn(chunk);
-      return this.#isWhole(chunk) ? column : column.min(dim - columns.width);
-    });
-  }
-
-  #unclampedColumn(chunk: number): U32 {
-    const { subgroup, columns } = this.#geometry;
-    return this.#gpu.lane.add(chunk * subgroup).mul(columns.width);
-  }
-
-  /** Whether all lanes have columns in the chunk. */
-  #isWhole(chunk: number): boolean {
-    const { dim, subgroup, columns } = this.#geometry;
-    return (chunk + 1) * subgroup * columns.width <= dim;
-  }
-
   /** A row that saw no key is 0, with logarithm −∞. */
   #store({ index, softmax, output }: Row, place: TilePlace): void {
     const { o } = this.#params;
@@ -260,11 +243,9 @@ class FlashAttention {
     const inverse = select(total.eq(0), 0, this.#gpu.constant(f32, 1).div(total));
     this.#gpu.if(place.exists(index), () => {
       const target = strided(o, this.#params, "o", this.#special.o).at(place.batch);
-      this.#columns().forEach((column, chunk) => {
+      this.#columns.forEach((column, chunk) => {
         const values = Array.from({ length: width }, (_, c) => output.get(chunk * width + c).mul(inverse));
-        const write = (): void => writeRun(target, [headQ, query], column, values, this.#special.o.vector);
-        if (this.#isWhole(chunk)) write();
-        else this.#gpu.if(this.#unclampedColumn(chunk).lt(this.#geometry.dim), write);
+        writeRun(target, [headQ, query], column, values, this.#special.o.vector);
       });
       if (this.#special.writeLse) this.#storeLse(softmax, total, place.batch, headQ, query);
     });

@@ -1,9 +1,17 @@
 /** Runs of neighbouring elements along the head dimension: reading, writing and copying them together. */
 
 import { f32, Vec } from "@evolver/kernel";
-import type { F32, Gpu, Index, U32 } from "@evolver/kernel";
-import type { VectorWidth } from "./geometry.ts";
-import { plus, quotient, remainder } from "./index-math.ts";
+import type { Bool, F32, Gpu, Index, U32 } from "@evolver/kernel";
+import { Columns } from "./columns.ts";
+import type { Geometry, VectorWidth } from "./geometry.ts";
+
+/** An index that is known at build time or at run time. */
+export type UIndex = U32 | number;
+
+export function plus(a: UIndex, b: UIndex): UIndex {
+  if (typeof a !== "number") return a.add(b);
+  return typeof b === "number" ? a + b : b.add(a);
+}
 
 interface Source {
   get(...indices: Index[]): F32;
@@ -15,61 +23,71 @@ interface Target {
   setVec(...indicesAndValue: [...indices: Index[], value: Vec<"f32", 2 | 4>]): void;
 }
 
-export type Column = U32 | number;
-
 /** `count` elements from [...leading, column] on, by accesses of at most `width`. */
 export function readRun(
   source: Source,
   leading: readonly Index[],
-  column: Column,
+  column: UIndex,
   count: VectorWidth,
   width: VectorWidth,
 ): F32[] {
-  if (width === 1) return Array.from({ length: count }, (_, k) => source.get(...leading, plus(column, k)));
-  const wide = Math.min(count, width) as 2 | 4;
-  return pieces(count, wide).flatMap((k) => source.getVec(wide, ...leading, plus(column, k)).components);
+  const step = Math.min(count, width);
+  return starts(count, step).flatMap((k) => {
+    const at = [...leading, plus(column, k)];
+    return step === 1 ? source.get(...at) : source.getVec(step as 2 | 4, ...at).components;
+  });
 }
 
 /** Writes neighbouring elements from [...leading, column] on, by accesses of at most `width`. */
 export function writeRun(
   target: Target,
   leading: readonly Index[],
-  column: Column,
+  column: UIndex,
   values: readonly F32[],
   width: VectorWidth,
 ): void {
-  const wide = Math.min(values.length, width);
-  for (const k of pieces(values.length, wide)) {
-    if (wide === 1) target.set(...leading, plus(column, k), values[k] as F32);
-    else target.setVec(...leading, plus(column, k), new Vec(wide as 2 | 4, values.slice(k, k + wide)));
+  const step = Math.min(values.length, width);
+  for (const k of starts(values.length, step)) {
+    const at = [...leading, plus(column, k)];
+    if (step === 1) target.set(...at, values[k] as F32);
+    else target.setVec(...at, new Vec(step as 2 | 4, values.slice(k, k + step)));
   }
 }
 
-const pieces = (count: number, width: number): number[] =>
-  Array.from({ length: count / width }, (_, k) => k * width);
+const starts = (count: number, step: number): number[] =>
+  Array.from({ length: count / step }, (_, k) => k * step);
 
-/**
- * Deals the runs of a tile of `rows` × `columns` elements to all invocations of the workgroup: neighbouring
- * invocations get neighbouring runs, so that global accesses coalesce. The flow outside `body` is uniform.
- */
-export function forEachRun(
-  gpu: Gpu,
-  { rows, columns, width }: { rows: number; columns: number; width: VectorWidth },
-  body: (row: U32, column: U32) => void,
-): void {
-  const invocations = gpu.workgroupSize[0];
-  const runsPerRow = columns / width;
-  const runs = rows * runsPerRow;
-  const pass = (start: U32 | number): void => {
-    const run = plus(start, gpu.localIndex) as U32;
-    const place = (): void => body(quotient(run, runsPerRow), remainder(run, runsPerRow).mul(width));
-    if (runs % invocations === 0) place();
-    else gpu.if(run.lt(runs), place);
-  };
-  if (runs <= invocations) pass(0);
-  else gpu.for({ from: 0, to: runs, step: invocations, unroll: 4 }, pass);
+export interface RowCopy {
+  readonly to: Target;
+  /** Whether there is such a row to copy; the tile's row becomes zeros where not. */
+  exists(row: U32): Bool;
+  /** `geometry.columns.width` elements of a row that exists. */
+  read(row: U32, column: U32): F32[];
 }
 
-export function zeros(gpu: Gpu, count: VectorWidth): F32[] {
-  return Array.from({ length: count }, () => gpu.constant(f32, 0));
+/**
+ * Fills tiles in shared memory by all invocations: a subgroup a row, its lanes along the columns. Several tiles of as
+ * many rows are filled at once. Needs a barrier before and after.
+ */
+export function copyRows(gpu: Gpu, geometry: Geometry, rows: number, copies: readonly RowCopy[]): void {
+  const { subgroups, columns } = geometry;
+  const lanes = new Columns(gpu, geometry);
+  const copy = (row: U32): void => {
+    for (const { exists, read, to } of copies) {
+      const write = (values: (column: U32) => F32[]): void =>
+        lanes.forEach((column) => writeRun(to, [row], column, values(column), columns.width));
+      gpu.if(
+        exists(row),
+        () => write((column) => read(row, column)),
+        () => write(() => Array.from({ length: columns.width }, () => gpu.constant(f32, 0))),
+      );
+    }
+  };
+  const pass = (first: UIndex): void => {
+    const row = plus(first, gpu.subgroupId) as U32;
+    if (rows % subgroups === 0) copy(row);
+    else gpu.if(row.lt(rows), () => copy(row));
+  };
+  if (rows <= subgroups) pass(0);
+  else gpu.for({ from: 0, to: rows, step: subgroups, unroll: 4 }, pass);
 }

@@ -7,6 +7,7 @@ import type { F32, Gpu, U32 } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
 import { throughShared } from "./shared.ts";
 import { byShuffle } from "./shuffle.ts";
+import type { UIndex } from "../runs.ts";
 
 export interface Exchange {
   /** Neighbouring keys whose probabilities come with one read. */
@@ -20,7 +21,7 @@ export interface Exchange {
 }
 
 /** `firstRow` is the subgroup's first row in the tile of queries. */
-export type ExchangeMaker = (gpu: Gpu, geometry: Geometry, firstRow: U32 | number) => Exchange;
+export type ExchangeMaker = (gpu: Gpu, geometry: Geometry, firstRow: UIndex) => Exchange;
 
 export const exchanges = { shuffle: byShuffle, shared: throughShared } as const satisfies Record<
   string,

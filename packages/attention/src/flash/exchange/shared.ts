@@ -1,7 +1,6 @@
 import { f32 } from "@evolver/kernel";
 import type { Layout } from "@evolver/kernel";
-import { plus } from "../index-math.ts";
-import { readRun } from "../runs.ts";
+import { plus, readRun } from "../runs.ts";
 import type { ExchangeMaker } from "./index.ts";
 
 /**

@@ -4,6 +4,7 @@ import type { Bool, U32 } from "@evolver/kernel";
 import type { AttentionShape } from "../../problem.ts";
 import type { ScalarSymbols } from "../scalars.ts";
 import { byIndex } from "./by-index.ts";
+import type { UIndex } from "../runs.ts";
 
 export interface TilePlace {
   readonly batch: U32;
@@ -12,9 +13,9 @@ export interface TilePlace {
   readonly firstQuery: U32;
   readonly lastQuery: U32;
   /** Where a row of the tile comes from. */
-  row(row: U32 | number): { readonly headQ: U32; readonly query: U32 };
+  row(row: UIndex): { readonly headQ: U32; readonly query: U32 };
   /** Whether the row is one of the problem's; those past the end of the sequence are not. */
-  exists(row: U32 | number): Bool;
+  exists(row: UIndex): Bool;
 }
 
 export interface HeadMapping {

@@ -3,10 +3,11 @@
 import type { Gpu, U32 } from "@evolver/kernel";
 import type { Stage, Tile } from "../stage/index.ts";
 import { synchronous } from "./synchronous.ts";
+import type { UIndex } from "../runs.ts";
 
 /** Keys from `from` on, before `to`; the same for the whole workgroup. */
 export interface KeyRange {
-  readonly from: U32 | number;
+  readonly from: UIndex;
   readonly to: U32;
 }
 

@@ -1,6 +1,6 @@
 import { min } from "@evolver/kernel";
 import type { U32 } from "@evolver/kernel";
-import { readRun } from "../runs.ts";
+import { readRun, type UIndex } from "../runs.ts";
 import type { StageMaker } from "./index.ts";
 
 /** Straight from global memory, each row of queries anew; whatever reuse there is, caches must find. */
@@ -9,7 +9,7 @@ export const globalStage: StageMaker = (_gpu, geometry) => (keys, values) => ({
   copy: null,
   tile(base, count) {
     const last = count.sub(1);
-    const row = (index: U32 | number): U32 => base.add(min(last, index));
+    const row = (index: UIndex): U32 => base.add(min(last, index));
     return {
       base,
       count,

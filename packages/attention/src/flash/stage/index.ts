@@ -2,7 +2,7 @@
 
 import type { F32, Gpu, U32, View } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
-import type { Column } from "../runs.ts";
+import type { UIndex } from "../runs.ts";
 import type { RowAccess } from "../specialise.ts";
 import { globalStage } from "./global.ts";
 import { sharedStage } from "./shared.ts";
@@ -14,11 +14,11 @@ export interface Tile {
   /** Keys that exist, at least one; a tile at the end of the range may have fewer than others. */
   readonly count: U32;
   /** Rows of values that may be read: all of a tile whose missing rows hold zeros, else only those that exist. */
-  readonly readableRows: U32 | number;
+  readonly readableRows: UIndex;
   /** A run of `geometry.vector` elements of a key. Any row will do: missing ones give zeros or another key. */
-  key(row: U32, column: Column): F32[];
+  key(row: U32, column: UIndex): F32[];
   /** A run of `geometry.columns.width` elements of a value. Past the readable rows it gives another value. */
-  value(row: U32 | number, column: Column): F32[];
+  value(row: UIndex, column: UIndex): F32[];
 }
 
 export interface Stage {

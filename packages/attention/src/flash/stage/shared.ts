@@ -1,6 +1,6 @@
 import { f32 } from "@evolver/kernel";
 import type { Layout, SharedArray, U32 } from "@evolver/kernel";
-import { forEachRun, readRun, writeRun, zeros } from "../runs.ts";
+import { copyRows, readRun, type RowCopy } from "../runs.ts";
 import type { HeadRows, StageMaker } from "./index.ts";
 
 /**
@@ -9,27 +9,24 @@ import type { HeadRows, StageMaker } from "./index.ts";
  * cannot reach a result.
  */
 export const sharedStage: StageMaker = (gpu, geometry) => {
-  const { dim, keyRows, vector, columns, layouts } = geometry;
+  const { keyRows, vector, columns, layouts } = geometry;
   const keyTile = gpu.shared(f32, layouts.key as Layout, "k_tile");
   const valueTile = gpu.shared(f32, layouts.value as Layout, "v_tile");
   const rows = Math.min(geometry.subgroup, keyRows);
 
   return (keys, values) => {
-    const copyRows = (from: HeadRows, to: SharedArray<"f32">, base: U32, count: U32): void =>
-      forEachRun(gpu, { rows: keyRows, columns: dim, width: vector }, (row, column) => {
-        const run = gpu.if(
-          row.lt(count),
-          () => readRun(from.view, [base.add(row)], column, vector, from.access.vector),
-          () => zeros(gpu, vector),
-        );
-        writeRun(to, [row], column, run, vector);
-      });
+    const copyOf = (from: HeadRows, to: SharedArray<"f32">, base: U32, count: U32): RowCopy => ({
+      to,
+      exists: (row) => row.lt(count),
+      read: (row, column) => readRun(from.view, [base.add(row)], column, columns.width, from.access.vector),
+    });
     return {
       keyRows,
-      copy(base, count) {
-        copyRows(keys, keyTile, base, count);
-        copyRows(values, valueTile, base, count);
-      },
+      copy: (base, count) =>
+        copyRows(gpu, geometry, keyRows, [
+          copyOf(keys, keyTile, base, count),
+          copyOf(values, valueTile, base, count),
+        ]),
       tile: (base, count) => ({
         base,
         count,
