@@ -1,0 +1,24 @@
+/** A run on the fake study as a process of its own, to be killed: node run-fake.ts WORKSPACE CYCLES [DELAY_MS] */
+
+import { EvolverError } from "@evolver/kernel";
+import { evolve } from "../src/index.ts";
+import { fakeDefinition, openFakeJudge } from "./fake.ts";
+
+const [workspace = "", cycles = "1", delay = "2"] = process.argv.slice(2);
+const controller = new AbortController();
+process.on("SIGINT", () => controller.abort());
+try {
+  const result = await evolve(fakeDefinition, {
+    cycles: Number(cycles),
+    workspace,
+    openJudge: openFakeJudge({ delayMs: Number(delay) }),
+    signal: controller.signal,
+    onEvent: ({ kind }) => process.stderr.write(`${kind}\n`),
+  });
+  console.log(JSON.stringify(result));
+} catch (error) {
+  console.log(
+    JSON.stringify({ code: error instanceof EvolverError ? error.code : "OTHER", message: String(error) }),
+  );
+  process.exitCode = 1;
+}

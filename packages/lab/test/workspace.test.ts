@@ -1,0 +1,330 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Random, Workspace, evolve, readRecords } from "../src/index.ts";
+import type { EvolveResult } from "../src/index.ts";
+import { fakeDefinition, openFakeJudge } from "./fake.ts";
+
+const SCRIPT = join(import.meta.dirname, "run-fake.ts");
+
+let folder: string;
+let workspace: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-test-"));
+  workspace = join(folder, "workspace");
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function run(cycles = 1, path = workspace): Promise<EvolveResult> {
+  return evolve(fakeDefinition, { cycles, workspace: path, openJudge: openFakeJudge() });
+}
+
+function git(...args: string[]): string {
+  return execFileSync("git", ["-C", workspace, ...args], { encoding: "utf8" }).trim();
+}
+
+/** Everything in the folder but git's own files, by path. */
+function snapshot(path = workspace): Record<string, string> {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes(`${path}/.git`))
+    .map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(file, "utf8")]));
+}
+
+function normalised(): unknown {
+  return readRecords(workspace).map((record) => ({ ...record, id: "", date: "", durationMs: 0 }));
+}
+
+describe("what is in the way", () => {
+  it("a folder with other files is refused and left alone", async () => {
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, "thesis.tex"), "precious");
+    await expect(run()).rejects.toMatchObject({ code: "WORKSPACE_NOT_EMPTY" });
+    expect(readdirSync(workspace)).toEqual(["thesis.tex"]);
+    execFileSync("git", ["-C", workspace, "init", "-q"]);
+    await expect(run()).rejects.toMatchObject({ code: "WORKSPACE_NOT_EMPTY" });
+    expect(readdirSync(workspace).toSorted()).toEqual([".git", "thesis.tex"]);
+  });
+
+  it("an empty folder is used", async () => {
+    mkdirSync(workspace);
+    await run();
+    expect(readRecords(workspace)).toHaveLength(2);
+  });
+
+  it("a clone of a workspace is a workspace, and goes on", async () => {
+    await run();
+    const clone = join(folder, "clone");
+    execFileSync("git", ["clone", "-q", workspace, clone]);
+    const result = await run(1, clone);
+    expect(result.history.map(({ cycle }) => cycle)).toEqual([2]);
+    expect(execFileSync("git", ["-C", clone, "status", "--porcelain"], { encoding: "utf8" })).toBe("");
+  });
+
+  it("local changes are listed, and nothing is touched", async () => {
+    await run();
+    const head = git("rev-parse", "HEAD");
+    appendFileSync(join(workspace, "PROGRESS.md"), "mine");
+    writeFileSync(join(workspace, "knowledge", "my notes.md"), "mine");
+    rmSync(join(workspace, "TASKS.md"));
+    const before = snapshot();
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "WORKSPACE_DIRTY" });
+    expect(String(error)).toContain("PROGRESS.md, TASKS.md, knowledge/my notes.md");
+    expect(snapshot()).toEqual(before);
+    expect(git("rev-parse", "HEAD")).toBe(head);
+  });
+
+  it.each([
+    ["cut short", (text: string) => text.slice(0, text.length / 2)],
+    ["empty", () => ""],
+    ["of another shape", () => '{"format":1}'],
+    ["with a field of the wrong type", (text: string) => text.replace(/"seed": \d+/, '"seed": "one"')],
+    ["of a later format", (text: string) => text.replace('"format": 1', '"format": 7')],
+    ["under another's name", (text: string) => text.replace(/"id": "(.{20})/, '"id": "01AAAAAAAAAAAAAAAAAA')],
+  ])("a record %s is named with the command that brings it back", async (_, damage) => {
+    await run();
+    const [name] = readdirSync(join(workspace, "records")) as [string];
+    const path = join(workspace, "records", name);
+    writeFileSync(path, damage(readFileSync(path, "utf8")));
+    const before = snapshot();
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "RECORD_CORRUPT" });
+    expect(String(error)).toContain(path);
+    expect(snapshot()).toEqual(before);
+    const command = /help: .*: (git .*)$/m.exec(String(error))?.[1];
+    execFileSync("sh", ["-c", command as string]);
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+
+  it("a second run at once is refused by the first one's process id", async () => {
+    const first = spawn(process.execPath, [SCRIPT, workspace, "1", "200"], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await new Promise((resolve) => first.stderr.once("data", resolve));
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "WORKSPACE_LOCKED" });
+    expect(String(error)).toContain(`process ${first.pid}`);
+    first.kill("SIGKILL");
+    await new Promise((resolve) => first.once("exit", resolve));
+    await run();
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  it("of several runs that find a dead lock, exactly one gets it", async () => {
+    await run(0);
+    writeFileSync(
+      join(workspace, ".git", "evolver", "lock"),
+      JSON.stringify({
+        pid: 2 ** 22 - 3,
+        host: execFileSync("hostname", { encoding: "utf8" }).trim(),
+        started: "1",
+      }),
+    );
+    const outcomes = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = spawn(process.execPath, [SCRIPT, workspace, "1", "150"], {
+          stdio: ["ignore", "pipe", "ignore"],
+        });
+        let text = "";
+        child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        await new Promise((resolve) => child.once("close", resolve));
+        return (JSON.parse(text) as { code?: string }).code ?? "done";
+      }),
+    );
+    expect(outcomes.toSorted()).toEqual(["WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "done"]);
+  });
+
+  it("a workspace that is not there can't be read", () => {
+    expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_MISSING" }));
+  });
+
+  it("a lock file of a git command that is not ours is named, not removed", async () => {
+    await run();
+    const lock = join(workspace, ".git", "index.lock");
+    writeFileSync(lock, "");
+    await expect(run()).rejects.toMatchObject({ code: "WORKSPACE_GIT_LOCKED" });
+    expect(existsSync(lock)).toBe(true);
+  });
+});
+
+describe("kill -9", () => {
+  it("at any moment: the next run goes on from the last record, with a clean tree, to the same end", async () => {
+    const random = new Random(Number(process.env["EVOLVER_KILL_SEED"] ?? Date.now()));
+    const wanted = 12;
+    let kills = 0;
+    let lastCount = 0;
+    for (let attempt = 0; attempt < 15; attempt++) {
+      const done = await killedRun(wanted, 150 + random.below(900), random.uniform() < 0.5);
+      kills += done ? 0 : 1;
+      if (!existsSync(join(workspace, "policy.json"))) continue;
+      // Nothing that was recorded is ever lost.
+      const count = readRecords(workspace).length;
+      expect(count).toBeGreaterThanOrEqual(lastCount);
+      lastCount = count;
+    }
+    expect(kills).toBeGreaterThan(5);
+    const left = wanted - Math.max(0, lastCount - 1);
+    await run(Math.max(1, left));
+    expect(git("status", "--porcelain")).toBe("");
+    expect(git("fsck", "--strict")).toBe("");
+    expect(existsSync(join(workspace, ".git", "evolver", "journal.json"))).toBe(false);
+    const records = readRecords(workspace);
+    expect(records.map(({ cycle }) => cycle)).toEqual(records.map((_, i) => i));
+    expect(git("log", "--format=%s").split("\n")).toHaveLength(records.length + 1);
+
+    const interrupted = normalised();
+    workspace = join(folder, "in one go");
+    await run(records.length - 1);
+    expect(interrupted).toEqual(normalised());
+  }, 180_000);
+
+  it.each(["before the branch moved", "after the branch moved", "with half of the files in place"])(
+    "between journal and end, %s: the commit is finished",
+    async (moment) => {
+      await run();
+      const parent = git("rev-parse", "HEAD~1");
+      const commit = git("rev-parse", "HEAD");
+      const changed = git("diff", "--name-only", "--no-renames", "-z", parent, commit).split("\0").filter(Boolean);
+      const after = snapshot();
+      // Back to the parent, with the journal as it was then.
+      git("reset", "-q", "--hard", parent);
+      if (moment !== "before the branch moved") git("update-ref", "HEAD", commit);
+      if (moment === "with half of the files in place")
+        for (const path of changed.slice(0, 3)) {
+          mkdirSync(join(workspace, path, ".."), { recursive: true });
+          writeFileSync(join(workspace, path), git("show", `${commit}:${path}`) + "\n");
+        }
+      const journal = JSON.stringify({ commit, parent, paths: changed });
+      writeFileSync(join(workspace, ".git", "evolver", "journal.json"), journal);
+      writeFileSync(join(workspace, ".git", "HEAD.lock"), "");
+      // The user's own file, not in the journal, is no business of the recovery.
+      writeFileSync(join(workspace, "mine.txt"), "mine");
+
+      await expect(Workspace.open(workspace)).rejects.toMatchObject({ code: "WORKSPACE_DIRTY" });
+      expect(snapshot()).toEqual({ ...after, [join(workspace, "mine.txt")]: "mine" });
+      rmSync(join(workspace, "mine.txt"));
+      expect(git("rev-parse", "HEAD")).toBe(commit);
+      expect(git("status", "--porcelain")).toBe("");
+      expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+    },
+  );
+
+  it("while the repository is being made: the next run makes it", async () => {
+    for (const files of [[], ["HEAD", "config.lock"], ["HEAD", "config", "index.lock"]]) {
+      rmSync(workspace, { recursive: true, force: true });
+      mkdirSync(join(workspace, ".git", "evolver", "drafts"), { recursive: true });
+      for (const name of files) writeFileSync(join(workspace, ".git", name), "");
+      await run();
+      expect(git("status", "--porcelain")).toBe("");
+      expect(readRecords(workspace)).toHaveLength(2);
+    }
+  });
+});
+
+describe("Ctrl-C", () => {
+  it("ends the run with what is complete, and a clean tree", async () => {
+    const child = spawn(process.execPath, [SCRIPT, workspace, "50", "30"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    let events = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      events += chunk.toString();
+      if (events.split("recorded").length === 3) child.kill("SIGINT");
+    });
+    await new Promise((resolve) => child.once("close", resolve));
+    const result = JSON.parse(text) as EvolveResult;
+    expect(result.interrupted).toBe(true);
+    expect(result.history.length).toBe(readRecords(workspace).length);
+    expect(git("status", "--porcelain")).toBe("");
+  });
+});
+
+const canMount =
+  spawnSync("sh", [
+    "-c",
+    "mkdir -p /tmp/evolver-mount-probe && mount -t tmpfs -o size=1m none /tmp/evolver-mount-probe && umount /tmp/evolver-mount-probe",
+  ]).status === 0;
+
+describe("a full disk", () => {
+  it.runIf(canMount)(
+    "gives one clear error, and the last commit is intact; with space again, it goes on",
+    async () => {
+      mkdirSync(workspace);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "none", workspace]);
+      try {
+        await run(1);
+        // Fill it step by step, so that the end comes at different places.
+        let error: unknown = null;
+        for (let i = 0; i < 40 && error === null; i++) {
+          spawnSync("dd", [
+            "if=/dev/zero",
+            `of=${workspace}/.git/filler${i}`,
+            "bs=4096",
+            `count=${i < 3 ? 200 : 8}`,
+          ]);
+          error = await run(1).then(
+            () => null,
+            (reason: unknown) => reason,
+          );
+        }
+        expect(error).toMatchObject({ code: "DISK_FULL" });
+        await expect(run(1)).rejects.toMatchObject({ code: "DISK_FULL" });
+        const count = readRecords(workspace).length;
+        expect(git("fsck", "--strict")).toBe("");
+        execFileSync("sh", ["-c", `rm ${workspace}/.git/filler*`]);
+        const result = await run(1);
+        expect(git("status", "--porcelain")).toBe("");
+        expect(result.history.at(-1)?.cycle).toBeGreaterThanOrEqual(count - 1);
+      } finally {
+        execFileSync("umount", [workspace]);
+      }
+    },
+  );
+
+  it("or a limit on file sizes is the same error, and nothing is lost", async () => {
+    await run(1);
+    const head = git("rev-parse", "HEAD");
+    const before = snapshot();
+    const limited = spawnSync(
+      "sh",
+      ["-c", `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`, process.execPath, SCRIPT, workspace, "3"],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect(JSON.parse(limited.stdout)).toMatchObject({ code: "DISK_FULL" });
+    expect(snapshot()).toEqual(before);
+    expect(git("rev-parse", "HEAD")).toBe(head);
+    expect((await run(1)).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+});
+
+/** Starts a run and kills it after a while, alone or with its git processes; true if it ended by itself. */
+async function killedRun(cycles: number, afterMs: number, group: boolean): Promise<boolean> {
+  const child = spawn(process.execPath, [SCRIPT, workspace, String(cycles)], {
+    stdio: "ignore",
+    detached: true,
+  });
+  const exited = new Promise<boolean>((resolve) => child.once("exit", (code) => resolve(code === 0)));
+  const timer = setTimeout(() => process.kill(group ? -child.pid! : child.pid!, "SIGKILL"), afterMs);
+  const done = await exited;
+  clearTimeout(timer);
+  return done;
+}
