@@ -2,5 +2,7 @@ export * from "./counters.ts";
 export * from "./device.ts";
 export * from "./findings.ts";
 export * from "./launch.ts";
+export * from "./open.ts";
+export * from "./sim/index.ts";
 export * from "./model/costModel.ts";
 export * from "./model/profile.ts";

@@ -1,0 +1,74 @@
+/** Opening devices by name, and saying which ones are here and, of the others, why not. */
+
+import { EvolverError } from "@evolver/kernel";
+import type { Device, DeviceId, DeviceLimits } from "./device.ts";
+import { openSim } from "./sim/index.ts";
+import type { SimOptions } from "./sim/index.ts";
+import { openWebgpu } from "./webgpu/index.ts";
+import type { WebgpuOptions } from "./webgpu/index.ts";
+
+/** What `openDevice` takes for each device. */
+export interface DeviceOptions {
+  readonly sim: SimOptions;
+  readonly cpu: object;
+  readonly webgpu: WebgpuOptions;
+  readonly cuda: object;
+  readonly hip: object;
+}
+
+/** One line of `listDevices()`. */
+export interface DeviceEntry {
+  readonly id: DeviceId;
+  readonly available: boolean;
+  /** Why it is not available and what to do about it, in one line; null where it is. */
+  readonly why: string | null;
+  /** For people; null where it is not available, as are the next two. */
+  readonly name: string | null;
+  readonly subgroup: number | null;
+  readonly limits: DeviceLimits | null;
+}
+
+const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device | Promise<Device> } = {
+  sim: openSim,
+  cpu: () => unavailable("cpu", "this build has no cpu device", 'use openDevice("sim")'),
+  webgpu: openWebgpu,
+  cuda: () =>
+    unavailable("cuda", "it needs Node and an NVIDIA driver", 'import openCuda from "@evolver/device/cuda"'),
+  hip: () =>
+    unavailable("hip", "this build has no device for AMD's HIP", 'use openDevice("webgpu") on AMD cards'),
+};
+
+export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(openers) as DeviceId[]);
+
+/** Opens a device. Throws DEVICE_UNAVAILABLE, or that device's own error, where it cannot be. */
+export async function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device> {
+  const open = Object.hasOwn(openers, id) ? openers[id] : undefined;
+  if (open === undefined)
+    throw new EvolverError("UNKNOWN_DEVICE", `there is no device "${String(id)}"`, {
+      hint: `devices are ${deviceIds.join(", ")}`,
+    });
+  return open(options ?? ({} as DeviceOptions[I]));
+}
+
+/** Tries every device, and closes it again. */
+export async function listDevices(): Promise<DeviceEntry[]> {
+  const entries: DeviceEntry[] = [];
+  for (const id of deviceIds) entries.push(await probe(id));
+  return entries;
+}
+
+async function probe(id: DeviceId): Promise<DeviceEntry> {
+  try {
+    const device = await openDevice(id);
+    const { name, subgroupSize, limits } = device;
+    await device.close();
+    return { id, available: true, why: null, name, subgroup: subgroupSize, limits };
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/\s*\n\s*(help: )?/g, "; ") : String(error);
+    return { id, available: false, why, name: null, subgroup: null, limits: null };
+  }
+}
+
+function unavailable(id: DeviceId, what: string, hint: string): never {
+  throw new EvolverError("DEVICE_UNAVAILABLE", `${id} is not available: ${what}`, { hint });
+}
