@@ -137,8 +137,8 @@ function isNodeOnly(path: string): boolean {
 }
 
 /**
- * Circles of imports, one for each group of files that reach each other. Types count too: two files that need each
- * other's types cannot be read one at a time. `import()` does not: it breaks a circle on purpose.
+ * Circles of imports, one for each group of files that load each other. `import type` is erased and loads nothing, and
+ * `import()` breaks a circle on purpose; neither counts.
  */
 export function findCycles(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];
@@ -157,7 +157,8 @@ export function findCycles(tree: SourceTree): Problem[] {
 function edges(tree: SourceTree, path: string): (Import & { target: string })[] {
   const imports = tree.files.get(path)?.imports ?? [];
   return imports.filter((imported): imported is Import & { target: string } => {
-    return imported.target !== null && !imported.dynamic && tree.files.has(imported.target);
+    const { target, typeOnly, dynamic } = imported;
+    return target !== null && !typeOnly && !dynamic && tree.files.has(target);
   });
 }
 

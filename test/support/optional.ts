@@ -16,6 +16,7 @@ export type Suite = (title: string, body: () => void) => void;
  *
  *     requireOptional("git", hasGit, "apt-get install git")("the workspace", () => { … });
  *
+ * @public
  * @param name what is needed, for people
  * @param how what to do to have it
  */
