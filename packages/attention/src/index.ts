@@ -1,5 +1,6 @@
 /** Flash attention as strategies: the problem, its float64 reference, the kernels and their ladder. */
 
+export * from "./attention.ts";
 export * from "./inputs.ts";
 export * from "./problem.ts";
 export * from "./reference.ts";
@@ -7,3 +8,5 @@ export * from "./safetensors.ts";
 export * from "./tensor.ts";
 export * from "./tolerance.ts";
 export * from "./validate.ts";
+export * from "./flash/index.ts";
+export * from "./ladder.ts";

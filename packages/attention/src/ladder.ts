@@ -1,0 +1,114 @@
+/**
+ * The ladder: named points of the strategy space, each with what it changes, stated as claims that the simulator's
+ * counters prove.
+ */
+
+import type { Counters, Device } from "@evolver/device";
+import { EvolverError } from "@evolver/kernel";
+import type { FlashPoint } from "./flash/point.ts";
+import { planAttention } from "./flash/plan.ts";
+import { denseStrides, type AttentionProblem } from "./problem.ts";
+import type { Claim, Rung } from "./rungs/rung.ts";
+import { k01 } from "./rungs/k01-naive.ts";
+import { k02 } from "./rungs/k02-shared-tiles.ts";
+import { k03 } from "./rungs/k03-shared-by-rows.ts";
+import { k04 } from "./rungs/k04-conflict-free.ts";
+
+export type { Claim, ClaimContext, Rung } from "./rungs/rung.ts";
+
+/** In order; each builds on those before. */
+export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04]);
+
+/** @throws EvolverError UNKNOWN_RUNG */
+export function rungById(id: string): Rung {
+  const rung = ladder.find((candidate) => candidate.id === id);
+  if (rung !== undefined) return rung;
+  throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
+    hint: `rungs are ${ladder.map((known) => known.id).join(", ")}`,
+  });
+}
+
+/** Claims are about subgroups of this width: how many lanes meet in a bank depends on it. */
+export const CLAIM_SUBGROUP = 32;
+
+const SEQUENCE = 64;
+const DIM = 64;
+
+/** What claims are proved on: one head, 64 queries, 64 keys, 64 dimensions, everything visible. */
+export const claimProblem: AttentionProblem = Object.freeze({
+  shape: { batch: 1, headsQ: 1, headsKv: 1, seqQ: SEQUENCE, seqK: SEQUENCE, dim: DIM },
+  mask: { kind: "full" },
+  scale: 0.125,
+  softcap: 0,
+  strides: {
+    q: denseStrides(1, SEQUENCE, DIM),
+    k: denseStrides(1, SEQUENCE, DIM),
+    v: denseStrides(1, SEQUENCE, DIM),
+    o: denseStrides(1, SEQUENCE, DIM),
+  },
+} as const);
+
+export interface ClaimResult {
+  readonly text: string;
+  readonly value: number;
+  readonly limit: number;
+  readonly holds: boolean;
+}
+
+/**
+ * Checks the claims of a rung, running it and the rungs that it compares itself with.
+ *
+ * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
+ * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
+ */
+export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
+  if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
+  const points = new Map<string, FlashPoint>();
+  for (const { id, point, variants } of ladder.slice(0, ladder.indexOf(rung) + 1)) {
+    points.set(id, point);
+    for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
+  }
+  const counted = new Map<string, Counters>();
+  for (const [name, point] of points) counted.set(name, await count(device, point));
+  return rung.claims.map((claim) => resultOf(claim, counted));
+}
+
+function resultOf(claim: Claim, counted: ReadonlyMap<string, Counters>): ClaimResult {
+  const result = claim.check((name) => {
+    const counters = counted.get(name);
+    if (counters !== undefined) return counters;
+    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is no earlier rung`);
+  });
+  return { text: claim.text, ...result };
+}
+
+/** What the point does on the problem of the claims. */
+async function count(device: Device, point: FlashPoint): Promise<Counters> {
+  const elements = SEQUENCE * DIM;
+  const options = { subgroup: device.subgroupSize, writeLse: false };
+  const { kernel, workgroups, scalars } = planAttention(point, claimProblem, options);
+  // Counters do not depend on the numbers; small ones differ enough for the maximum to move.
+  const data = Float32Array.from({ length: elements }, (_, i) => Math.sin(i));
+  const buffers = {
+    q: device.createBuffer("f32", data),
+    k: device.createBuffer("f32", data),
+    v: device.createBuffer("f32", data),
+    o: device.createBuffer("f32", elements),
+    lse: device.createBuffer("f32", 1),
+  };
+  try {
+    const program = await device.compile(kernel);
+    const { counters } = await program.run({ workgroups, args: { ...buffers, ...scalars } });
+    if (counters === null) throw needsCounters(device);
+    return counters;
+  } finally {
+    for (const buffer of Object.values(buffers)) buffer.destroy();
+  }
+}
+
+const needsCounters = (device: Device): EvolverError =>
+  new EvolverError(
+    "CLAIMS_NEED_COUNTERS",
+    `claims are about counters at subgroup width ${CLAIM_SUBGROUP}, which ${device.name} does not give`,
+    { hint: `check them on the simulator, opened with { subgroup: ${CLAIM_SUBGROUP} }` },
+  );

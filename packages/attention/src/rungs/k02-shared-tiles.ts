@@ -1,0 +1,31 @@
+import { atLeast, exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { k01 } from "./k01-naive.ts";
+
+export const k02: Rung = {
+  id: "k02",
+  title: "Tiles of K and V in shared memory",
+  idea: `Thirty-two keys and their values at a time are copied to shared memory, with lanes along the head dimension,
+and read from there. Rows past the end are zeros in the tile, so that nothing outside the tensors is ever read.`,
+  point: { ...k01.point, stage: "shared" },
+  variants: {},
+  claims: [
+    {
+      text: "K and V are read from global memory as often as in k01: a tile with one user saves no byte",
+      check: (counters) => exactly(keyValueBytes(counters("k02")) / keyValueBytes(counters("k01")), 1),
+    },
+    {
+      text: "K is now read along its rows, which halves the sectors",
+      check: (counters) =>
+        exactly(memoryOf(counters("k02"), "k").readSectors / memoryOf(counters("k01"), "k").readSectors, 0.5),
+    },
+    {
+      text: "the price: two barriers a tile and one for the query, 5 a row",
+      check: (counters) => exactly(counters("k02").barriers / counters("k02").workgroups, 5),
+    },
+    {
+      text: "the price: each element is also written to and read from shared memory",
+      check: (counters) => atLeast(counters("k02").sharedReadBytes / keyValueBytes(counters("k02")), 1),
+    },
+  ],
+  found: "",
+};

@@ -1,0 +1,26 @@
+import { atMost, conflictDegree, exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { k02 } from "./k02-shared-tiles.ts";
+
+export const k03: Rung = {
+  id: "k03",
+  title: "Eight query rows share each tile",
+  idea: `A workgroup of eight subgroups takes eight query rows. All subgroups copy each tile together, and then each
+uses all of it for its own row: what is read from global memory is used eight times.`,
+  point: { ...k02.point, queryRows: 8 },
+  variants: {},
+  claims: [
+    {
+      text: "reads at most 1/7 of the K and V bytes of k02",
+      check: (counters) => atMost(keyValueBytes(counters("k03")) / keyValueBytes(counters("k02")), 1 / 7),
+    },
+    {
+      text: "reads of the K tile have 8-way bank conflicts: rows are 64 words, a multiple of the 32 banks, apart",
+      check: (counters) => exactly(conflictDegree(counters("k03"), "k_tile"), 8),
+    },
+    {
+      text: "reads of the V tile have no bank conflict: there lanes are neighbours",
+      check: (counters) => exactly(memoryOf(counters("k03"), "v_tile").conflicts, 0),
+    },
+  ],
+  found: "",
+};

@@ -1,0 +1,52 @@
+/** What a rung of the ladder is, and how its claims read the simulator's counters. */
+
+import type { Counters, MemoryCounters } from "@evolver/device";
+import type { FlashPoint } from "../flash/point.ts";
+
+/** The counters of a rung by its id, or of a variant by "id name". */
+export type ClaimContext = (rung: string) => Counters;
+
+export interface Claim {
+  /** One sentence with the number in it. */
+  readonly text: string;
+  check(counters: ClaimContext): { value: number; limit: number; holds: boolean };
+}
+
+export interface Rung {
+  readonly id: string;
+  readonly title: string;
+  /** What is changed and why, for a reader who knows the rung before. */
+  readonly idea: string;
+  readonly point: FlashPoint;
+  /** Other ways to the same end, by name. */
+  readonly variants: Readonly<Record<string, FlashPoint>>;
+  readonly claims: readonly Claim[];
+  /** Where the counters say something else than one hears. */
+  readonly found: string;
+}
+
+export const atMost = (value: number, limit: number) => ({ value, limit, holds: value <= limit });
+export const atLeast = (value: number, limit: number) => ({ value, limit, holds: value >= limit });
+export const exactly = (value: number, limit: number) => ({ value, limit, holds: value === limit });
+
+/** The entry of a buffer ("k", "v") or shared array ("k_tile", "v_tile"). */
+export function memoryOf(counters: Counters, name: string): MemoryCounters {
+  const memory = counters.memory[name];
+  if (memory === undefined) throw new RangeError(`the kernel has no memory called ${name}`);
+  return memory;
+}
+
+/** Bytes of K and V read from global memory. */
+export const keyValueBytes = (counters: Counters): number =>
+  memoryOf(counters, "k").readBytes + memoryOf(counters, "v").readBytes;
+
+const PASS_BYTES = 128;
+
+/**
+ * How many lanes of a pass over the banks meet in one on average, 1 where none do, for an array whose writes and
+ * partial passes are free of conflicts: passes that its reads take, over those that their bytes need.
+ */
+export function conflictDegree(counters: Counters, name: string): number {
+  const { conflicts, readBytes } = memoryOf(counters, name);
+  return 1 + conflicts / (readBytes / PASS_BYTES);
+}
