@@ -36,10 +36,14 @@ export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOpt
     });
   }
   const guessed: string[] = [];
-  const workgroups = threeCounts(options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]));
+  const workgroups = threeCounts(
+    options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]),
+  );
   const size = kernel.build({ subgroup: device.subgroupSize }).workgroupSize;
   const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
-  const integers = Object.values(params).filter((param) => param.kind === "type" && param.type !== "f32").length;
+  const integers = Object.values(params).filter(
+    (param) => param.kind === "type" && param.type !== "f32",
+  ).length;
   const ragged = Math.max(1, total - RAGGED);
   const length = integers === 0 ? total : integers === 1 ? ragged : LARGE_LENGTH;
   const extent = integers === 1 ? ragged : SMALL_EXTENT;
@@ -79,7 +83,10 @@ function threeCounts(counts: readonly number[]): [number, number, number] {
 }
 
 function notNumber(kernel: Kernel, name: string): EvolverError {
-  return new EvolverError("INVALID_ARGUMENT", `parameter "${name}" of kernel "${kernel.name}" is a number, not an array`);
+  return new EvolverError(
+    "INVALID_ARGUMENT",
+    `parameter "${name}" of kernel "${kernel.name}" is a number, not an array`,
+  );
 }
 
 /** Values in [−1, 1), or zeros for atomic memory and indices, which usually start from zero. */

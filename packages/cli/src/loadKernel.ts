@@ -29,7 +29,7 @@ export async function loadKernels(target: string): Promise<readonly NamedKernel[
   );
   if (kernels.length > 0) return kernels;
   throw new EvolverError("NO_KERNEL", `${path} exports no kernel`, {
-    hint: "write `export const name = kernel(\"name\", …)` with kernel from @evolver/kernel",
+    hint: 'write `export const name = kernel("name", …)` with kernel from @evolver/kernel',
   });
 }
 
@@ -56,7 +56,9 @@ function pick(module: Record<string, unknown>, name: string, path: string): Kern
   if (value instanceof Kernel) return value as Kernel;
   const exported = Object.keys(module).join(", ") || "nothing";
   throw value === undefined
-    ? new EvolverError("EXPORT_NOT_FOUND", `${path} has no export "${name}"`, { hint: `it exports ${exported}` })
+    ? new EvolverError("EXPORT_NOT_FOUND", `${path} has no export "${name}"`, {
+        hint: `it exports ${exported}`,
+      })
     : new EvolverError("NOT_A_KERNEL", `the export "${name}" of ${path} is not a kernel`, {
         hint: "name an export made with kernel(…) of this @evolver/kernel",
       });

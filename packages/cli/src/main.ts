@@ -24,16 +24,27 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Errors that are answers (the work was done and failed) rather than misuse. */
-const ANSWERS_NO: ReadonlySet<string> = new Set(["KERNEL_FINDINGS", "KERNEL_TRAP", "DISK_FULL", "BASELINE_FAILED"]);
+const ANSWERS_NO: ReadonlySet<string> = new Set([
+  "KERNEL_FINDINGS",
+  "KERNEL_TRAP",
+  "DISK_FULL",
+  "BASELINE_FAILED",
+]);
 
 function buildProgram(finish: (code: number) => void): Command {
   const program = new Command("evolver")
-    .description("A self-evolving GPU lab: kernels in TypeScript, verified, measured, and made faster cycle by cycle.")
+    .description(
+      "A self-evolving GPU lab: kernels in TypeScript, verified, measured, and made faster cycle by cycle.",
+    )
     .version("0.1.0")
     .exitOverride()
     .showHelpAfterError("(evolver --help lists the commands)")
-    .configureOutput({ writeOut: (text) => process.stdout.write(text), writeErr: (text) => process.stderr.write(text) });
-  const json = (): Option => new Option("--json", "print one JSON document on stdout and nothing else there").default(false);
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(text),
+      writeErr: (text) => process.stderr.write(text),
+    });
+  const json = (): Option =>
+    new Option("--json", "print one JSON document on stdout and nothing else there").default(false);
   const verbose = (): Option => new Option("--verbose", "show where an error comes from").default(false);
   const device = (fallback: string): Option =>
     new Option("--device <id>", "where kernels run").choices(DEVICES).default(fallback);
@@ -50,10 +61,16 @@ function buildProgram(finish: (code: number) => void): Command {
 
   program
     .command("check")
-    .description("run a kernel of yours on the simulator with every check: races, bounds, barriers, bank conflicts")
+    .description(
+      "run a kernel of yours on the simulator with every check: races, bounds, barriers, bank conflicts",
+    )
     .argument("<file.ts#export>", "a TypeScript file; without #export, every kernel that it exports")
     .option("--subgroup <width>", "invocations a subgroup, 4 to 128", integer(4, 128), 32)
-    .option("--workgroups <x,y,z>", "workgroups to launch (default: the kernel's example, or a guess)", counts)
+    .option(
+      "--workgroups <x,y,z>",
+      "workgroups to launch (default: the kernel's example, or a guess)",
+      counts,
+    )
     .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
     .option("--schedules <n>", "subgroup schedules to try", integer(1, 64), 3)
     .addOption(json())
@@ -69,8 +86,11 @@ function buildProgram(finish: (code: number) => void): Command {
     .command("emit")
     .description("write a kernel as source for a target")
     .argument("<study/rung | file.ts#export>", "attention/k03, or a kernel of yours")
-    .addOption(new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"))
+    .addOption(
+      new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
+    )
     .option("--subgroup <width>", "invocations a subgroup, 4 to 128", integer(4, 128), 32)
+    .option("--shape <shape>", "for a rung: B1,Hq8,Hkv2,S256,D64 (the default shape if absent)")
     .option("-o, --output <file>", "write to this file instead of stdout")
     .addOption(json())
     .addOption(verbose())
@@ -145,6 +165,7 @@ interface CheckFlags {
 interface EmitFlags {
   readonly target: "js" | "wgsl" | "cuda" | "hip";
   readonly subgroup: number;
+  readonly shape?: string;
   readonly output?: string;
   readonly json: boolean;
 }
@@ -180,12 +201,16 @@ function counts(text: string): number[] {
 }
 
 function list(text: string): string[] {
-  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 }
 
 function collectArg(text: string, before: Record<string, number>): Record<string, number> {
   const match = /^([A-Za-z_]\w*)=(.+)$/.exec(text);
   const value = Number(match?.[2]);
-  if (match === null || Number.isNaN(value)) throw new InvalidArgumentError("give name=number, such as n=1000.");
+  if (match === null || Number.isNaN(value))
+    throw new InvalidArgumentError("give name=number, such as n=1000.");
   return { ...before, [match[1] as string]: value };
 }

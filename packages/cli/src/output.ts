@@ -25,10 +25,13 @@ export function printError(error: unknown, verbose: boolean): void {
     return;
   }
   const text = verbose ? inspect(error) : error instanceof Error ? error.message : String(error);
-  process.stderr.write(`error[UNEXPECTED]: ${text}\n  help: this is a fault of the program; run again with --verbose to see where\n`);
+  process.stderr.write(
+    `error[UNEXPECTED]: ${text}\n  help: this is a fault of the program; run again with --verbose to see where\n`,
+  );
 }
 
-const inspect = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const inspect = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 export interface Column<Row> {
   readonly title: string;
@@ -39,7 +42,9 @@ export interface Column<Row> {
 /** A plain-text table with aligned columns. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = rows.map((row) => columns.map((column) => column.value(row)));
-  const widths = columns.map((column, k) => Math.max(column.title.length, ...cells.map((line) => (line[k] as string).length)));
+  const widths = columns.map((column, k) =>
+    Math.max(column.title.length, ...cells.map((line) => (line[k] as string).length)),
+  );
   const format = (line: readonly string[]): string =>
     line
       .map((cell, k) => {

@@ -37,7 +37,9 @@ interface Report {
   readonly subgroup: number;
   readonly findings: readonly ReportedFinding[];
   readonly counters: Counters | null;
-  readonly launch: Pick<CheckLaunch, "workgroups" | "guessed"> & { readonly args: CheckLaunch["summary"] } | null;
+  readonly launch:
+    | (Pick<CheckLaunch, "workgroups" | "guessed"> & { readonly args: CheckLaunch["summary"] })
+    | null;
 }
 
 export async function check(target: string, options: CheckOptions): Promise<number> {
@@ -53,19 +55,31 @@ async function checkKernel({ kernel }: NamedKernel, options: CheckOptions): Prom
   let counters: Counters | null = null;
   let launch: CheckLaunch | null = null;
   for (let seed = 0; seed < options.schedules; seed++) {
-    const device = openSim({ subgroup: options.subgroup, onFinding: "collect", ...(seed === 0 ? {} : { seed }) });
+    const device = openSim({
+      subgroup: options.subgroup,
+      onFinding: "collect",
+      ...(seed === 0 ? {} : { seed }),
+    });
     try {
       const program = await device.compile(kernel);
       launch = exampleLaunch(kernel, device, options);
       const result = await program.run({ workgroups: launch.workgroups, args: launch.args as never });
       counters ??= result.counters;
       for (const finding of result.findings) {
-        const key = `${finding.kind} ${finding.accesses.map(({ location }) => `${location.file}:${location.line}`).join(" ")}`;
+        const places = finding.accesses.map(({ location }) => `${location.file}:${location.line}`);
+        // A race seen from its other side is the same race.
+        const key = `${finding.kind} ${places.toSorted().join(" ")}`;
         if (!findings.has(key)) findings.set(key, finding);
       }
     } catch (error) {
       if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
-      return { kernel: kernel.name, subgroup: options.subgroup, findings: [refused(error)], counters: null, launch: null };
+      return {
+        kernel: kernel.name,
+        subgroup: options.subgroup,
+        findings: [refused(error)],
+        counters: null,
+        launch: null,
+      };
     } finally {
       await device.close();
     }
@@ -89,7 +103,9 @@ function refused(error: EvolverError): ReportedFinding {
 }
 
 function reported(finding: Finding): ReportedFinding {
-  const accesses = finding.accesses.map(({ action, location, lanes, workgroup }) => access(action, location, lanes, workgroup));
+  const accesses = finding.accesses.map(({ action, location, lanes, workgroup }) =>
+    access(action, location, lanes, workgroup),
+  );
   const first = accesses[0] as ReportedAccess;
   const { kind, message, count } = finding;
   return { kind, message, file: first.file, line: first.line, lanes: first.lanes, accesses, count };
@@ -109,18 +125,26 @@ function describe(report: Report): string {
   for (const finding of report.findings) {
     lines.push(`${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`);
     for (const { action, file, line, lanes, workgroup } of finding.accesses) {
-      const who = lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
+      const who =
+        lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
       lines.push(`  ${action} at ${shortPath(file)}:${line}${who}`);
     }
   }
   const { launch, counters } = report;
-  const verdict = report.findings.length === 0 ? "clean" : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
+  const verdict =
+    report.findings.length === 0
+      ? "clean"
+      : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
   lines.push(`${report.kernel}: ${verdict} at subgroup width ${report.subgroup}`);
   if (launch !== null) {
-    const args = Object.entries(launch.args).map(([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`);
+    const args = Object.entries(launch.args).map(
+      ([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`,
+    );
     lines.push(`  launch: ${launch.workgroups.join("×")} workgroups, ${args.join(" ")}`);
     if (launch.guessed.length > 0) {
-      lines.push(`  guessed: ${launch.guessed.join(", ")}; give the kernel an \`example\`, or pass --workgroups and --arg name=value`);
+      lines.push(
+        `  guessed: ${launch.guessed.join(", ")}; give the kernel an \`example\`, or pass --workgroups and --arg name=value`,
+      );
     }
   }
   if (counters !== null) {

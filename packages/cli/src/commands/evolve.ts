@@ -1,0 +1,142 @@
+/** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
+
+import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
+import { findStudy } from "@evolver/studies";
+import { ladderTable } from "./ladder.ts";
+import { duration, EXIT, printJson, printText, table } from "../output.ts";
+import { openProgress, type Progress } from "../progress.ts";
+
+export interface EvolveCommandOptions {
+  readonly device: string;
+  readonly cycles: number;
+  readonly trials?: number;
+  readonly agent: string;
+  readonly seed: number;
+  readonly workspace: string;
+  readonly shape?: string;
+  readonly input?: string;
+  readonly json: boolean;
+}
+
+export async function evolve(name: string, options: EvolveCommandOptions): Promise<number> {
+  const study = findStudy(name);
+  const progress = openProgress();
+  const interruption = stopOnSignals(progress);
+  try {
+    const { shape, input } = options;
+    const result = await runEvolve(study.definition, {
+      ...(shape === undefined && input === undefined
+        ? {}
+        : { input: { shape: shape ?? null, input: input ?? null } }),
+      device: options.device,
+      cycles: options.cycles,
+      seed: options.seed,
+      workspace: options.workspace,
+      agent: options.agent,
+      trialsPerCycle: options.trials,
+      signal: interruption.signal,
+      onEvent: reporter(progress, options.cycles),
+    });
+    progress.end();
+    if (options.json) printJson(result);
+    else {
+      const { rungs, timeKind } = await study.ladder({
+        device: options.device,
+        shape: shape ?? null,
+        input: input ?? null,
+        rungs: null,
+        seed: options.seed,
+      });
+      printText(describe(result, ladderTable(rungs, timeKind)));
+    }
+    return EXIT.done;
+  } finally {
+    progress.end();
+    interruption.end();
+  }
+}
+
+/** Ctrl-C stops after the trial in hand is written; a second one stops at once. */
+function stopOnSignals(progress: Progress): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const stop = (): void => {
+    if (controller.signal.aborted) process.exit(130);
+    progress.line("stopping after writing what is complete; again to stop at once");
+    controller.abort();
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  return {
+    signal: controller.signal,
+    end() {
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    },
+  };
+}
+
+function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => void {
+  let first = 0;
+  return (event) => {
+    switch (event.kind) {
+      case "open":
+        first = event.cyclesBefore;
+        progress.line(`${event.objective.title}: ${event.objective.inputTitle}`);
+        progress.line(
+          `time is modelled or measured on: ${event.objective.profile}; workspace ${event.workspace}`,
+        );
+        if (first > 0) progress.line(`goes on after ${first} cycles`);
+        break;
+      case "cycle":
+        progress.line(event.cycle === 0 ? event.gap : `cycle ${event.cycle}: ${event.gap}`);
+        break;
+      case "trial":
+        progress.step(
+          Math.max(0, event.cycle - first - 1),
+          cycles,
+          `trial ${event.index + 1}/${event.of}: ${outcomeOf(event.trial)}`,
+        );
+        break;
+      case "recorded": {
+        const { outcome, cycle } = event.record;
+        progress.line(
+          `${cycle === 0 ? "baseline" : outcome.kept ? "kept" : "reverted"}: ${outcome.reason} (commit ${event.commit.slice(0, 8)})`,
+        );
+        progress.step(Math.max(0, cycle - first), cycles, "");
+        break;
+      }
+    }
+  };
+}
+
+function outcomeOf({ title, verdict }: Trial): string {
+  return verdict.status === "ok"
+    ? `${duration(verdict.timeMs ?? 0)} ${verdict.timeKind} · ${title}`
+    : `${verdict.status} · ${title}`;
+}
+
+function describe(result: EvolveResult, ladder: string): string {
+  const { baseline, champion, timeKind } = result;
+  const cycles = table(result.history, [
+    { title: "cycle", value: ({ cycle }) => String(cycle), align: "right" },
+    { title: "outcome", value: ({ cycle, kept }) => (cycle === 0 ? "baseline" : kept ? "kept" : "reverted") },
+    { title: "trials", value: ({ trials }) => String(trials), align: "right" },
+    { title: `time (${timeKind})`, value: ({ timeMs }) => duration(timeMs), align: "right" },
+    { title: "commit", value: ({ commit }) => commit.slice(0, 8) },
+    { title: "champion", value: (row) => row.champion },
+  ]);
+  const rejected = result.rejected.map(({ reason, count }) => `${count} ${reason}`).join(", ");
+  return [
+    `\nCycles of this run, ${result.study} on ${result.profile}: ${result.input}\n`,
+    cycles,
+    `\nThe ladder on the same input, ${timeKind}\n`,
+    ladder,
+    `\nChampion: ${champion.title}`,
+    `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
+    `  error ${champion.error?.toPrecision(3) ?? "–"}, allowed ${champion.bound?.toPrecision(3) ?? "–"}`,
+    `  ${result.trials} trials${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
+    `\nWorkspace: ${result.workspace}`,
+    `  evolver log, evolver progress and evolver tasks read it; git log there has a commit for every cycle`,
+    ...(result.interrupted ? ["  (interrupted; run the same command to go on)"] : []),
+  ].join("\n");
+}

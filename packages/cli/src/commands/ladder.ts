@@ -1,0 +1,85 @@
+/** `evolver ladder`: every rung verified, timed and held to its claims. */
+
+import { findStudy, type LadderReport, type RungReport } from "@evolver/studies";
+import { duration, EXIT, printJson, printText, quantity, table } from "../output.ts";
+import { openProgress } from "../progress.ts";
+
+export interface LadderCommandOptions {
+  readonly device: string;
+  readonly shape?: string;
+  readonly input?: string;
+  readonly rungs?: readonly string[];
+  readonly seed: number;
+  readonly json: boolean;
+}
+
+export async function ladder(name: string, options: LadderCommandOptions): Promise<number> {
+  const progress = openProgress();
+  try {
+    const report = await findStudy(name).ladder({
+      device: options.device,
+      shape: options.shape ?? null,
+      input: options.input ?? null,
+      rungs: options.rungs ?? null,
+      seed: options.seed,
+      onRung: (id, done, total) => progress.step(done, total, id),
+    });
+    progress.end();
+    if (options.json) printJson(report);
+    else printText(describe(report));
+    const good = report.rungs.every(({ verified, claims }) => verified && claims.every(({ holds }) => holds));
+    return good ? EXIT.done : EXIT.no;
+  } finally {
+    progress.end();
+  }
+}
+
+function describe(report: LadderReport): string {
+  return [
+    `${report.study} on ${report.device}: ${report.input}; time ${report.timeKind} (${report.profile ?? "device clock"})\n`,
+    ladderTable(report.rungs, report.timeKind),
+    ...report.rungs.map(describeRung),
+  ].join("\n");
+}
+
+/** One line a rung. */
+export function ladderTable(rungs: readonly RungReport[], timeKind: string): string {
+  return table(rungs, [
+    { title: "rung", value: ({ id }) => id },
+    { title: "verified", value: ({ verified }) => (verified ? "yes" : "NO") },
+    { title: "error", value: ({ error }) => error.toExponential(1), align: "right" },
+    { title: "allowed", value: ({ bound }) => bound.toExponential(1), align: "right" },
+    { title: `time (${timeKind})`, value: ({ timeMs }) => duration(timeMs), align: "right" },
+    { title: "TFLOP/s", value: ({ tflops }) => tflops.toPrecision(3), align: "right" },
+    { title: "read", value: ({ counters }) => `${quantity(counters.globalReadBytes)}B`, align: "right" },
+    { title: "sectors", value: ({ counters }) => quantity(counters.globalSectors), align: "right" },
+    { title: "conflicts", value: ({ counters }) => quantity(counters.sharedConflicts), align: "right" },
+    { title: "barriers", value: ({ counters }) => quantity(counters.barriers), align: "right" },
+    { title: "what", value: ({ title }) => title },
+  ]);
+}
+
+function describeRung({ id, title, idea, claims, found }: RungReport): string {
+  const lines = [`\n${id} ${title}`, indent(idea)];
+  for (const { text, holds, value, limit } of claims) {
+    lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, limit ${format(limit)})`);
+  }
+  if (found !== "") lines.push(indent(`Found: ${found}`));
+  return lines.join("\n");
+}
+
+const format = (value: number): string => (Number.isInteger(value) ? quantity(value) : value.toPrecision(3));
+
+/** Prose wrapped at 100 columns, two spaces in. */
+function indent(text: string): string {
+  const lines: string[] = [];
+  let line = " ";
+  for (const word of text.split(/\s+/)) {
+    if (line.length + word.length > 100) {
+      lines.push(line);
+      line = " ";
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line].join("\n");
+}

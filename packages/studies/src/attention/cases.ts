@@ -1,0 +1,91 @@
+/** What an attention candidate is verified on: the objective, and small problems that probe the edges. */
+
+import {
+  attentionTruth,
+  elementCount,
+  extentsOf,
+  randomInputs,
+  type AttentionProblem,
+  type Distribution,
+  type FloatInputs,
+} from "@evolver/attention";
+import type { Case, Expected, Shape } from "@evolver/lab";
+import type { OpenedInput } from "./input.ts";
+import { parseShape, printShape } from "./shape.ts";
+
+/** The shape of a case, as plans see it: the problem in its text form. */
+export type AttentionCaseShape = Shape & string;
+
+interface Probe {
+  readonly distribution: Distribution;
+  readonly kind: Case["kind"];
+  /** Extents that differ from the objective's; heads, head dimension, softcap and mask are as there. */
+  readonly seqQ: number;
+  readonly seqK: number;
+  readonly checks: Case["checks"];
+}
+
+/** Ragged, short, long against short, and every distribution; the small ones under all of the simulator's checks. */
+const PROBES: Readonly<Record<string, Probe>> = {
+  ragged: { distribution: "normal", kind: "random", seqQ: 19, seqK: 37, checks: "full" },
+  "more queries than keys": { distribution: "normal", kind: "hostile", seqQ: 34, seqK: 5, checks: "full" },
+  "one query": { distribution: "normal", kind: "hostile", seqQ: 1, seqK: 67, checks: "full" },
+  outliers: { distribution: "outlier", kind: "random", seqQ: 65, seqK: 129, checks: "fast" },
+  "deep scores": { distribution: "deep", kind: "hostile", seqQ: 7, seqK: 33, checks: "fast" },
+  "equal scores": { distribution: "constant", kind: "hostile", seqQ: 9, seqK: 70, checks: "fast" },
+};
+
+/** Heads of the probes under full checks: one group of query heads is enough to see a wrong mapping. */
+const PROBE_KEY_HEADS = 2;
+
+export function attentionCases(input: OpenedInput, seed: number): readonly Case<AttentionCaseShape>[] {
+  const group = input.problem.shape.headsQ / input.problem.shape.headsKv;
+  const headsKv = Math.min(PROBE_KEY_HEADS, input.problem.shape.headsKv);
+  return Object.entries(PROBES).map(([id, probe], k) => {
+    const shape = {
+      ...input.problem.shape,
+      batch: 1,
+      headsQ: headsKv * Math.min(group, 2),
+      headsKv,
+      seqQ: probe.seqQ,
+      seqK: probe.seqK,
+    };
+    const problem = parseShape(printShape({ ...input.problem, shape }));
+    const data = randomInputs(problem, { seed: seed + k, distribution: probe.distribution });
+    return attentionCase(id, problem, data, { kind: probe.kind, seed, checks: probe.checks });
+  });
+}
+
+/** The case that is timed: the file's data, or random data of the seed. */
+export function objectiveCase(input: OpenedInput, seed: number): Case<AttentionCaseShape> {
+  const data = input.data ?? randomInputs(input.problem, { seed });
+  const kind = input.data === null ? "random" : "hostile";
+  return attentionCase("objective", input.problem, data, { kind, seed, checks: "fast" });
+}
+
+function attentionCase(
+  id: string,
+  problem: AttentionProblem,
+  { q, k, v }: FloatInputs,
+  rest: Pick<Case, "kind" | "seed" | "checks">,
+): Case<AttentionCaseShape> {
+  const { batch, headsQ, seqQ } = problem.shape;
+  return {
+    id,
+    shape: printShape(problem),
+    inputs: { q, k, v },
+    outputs: {
+      o: { element: "f32", length: elementCount(extentsOf(problem.shape).o) },
+      lse: { element: "f32", length: batch * headsQ * seqQ },
+    },
+    ...rest,
+  };
+}
+
+/** The float64 truth with FlashAttention-3's tolerance. */
+export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<string, Expected>> {
+  const problem = parseShape(input.shape);
+  const { q, k, v } = input.inputs as { q: Float32Array; k: Float32Array; v: Float32Array };
+  const { reference, bound, lseBound } = attentionTruth(problem, { q, k, v });
+  return { o: { values: reference.o, bound }, lse: { values: reference.lse, bound: lseBound } };
+}

@@ -1,0 +1,41 @@
+/** From a point of the strategy space to the plan that the judge runs. */
+
+import {
+  elementCount,
+  extentsOf,
+  planAttention,
+  type AttentionProblem,
+  type FlashPoint,
+} from "@evolver/attention";
+import type { Plan } from "@evolver/lab";
+
+/** The candidate's plan: one kernel, one launch, o and lse written. */
+export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subgroup: number): Plan {
+  const { kernel, workgroups, scalars } = planAttention(point, problem, { subgroup, writeLse: true });
+  const { q, k, v, o } = extentsOf(problem.shape);
+  const { batch, headsQ, seqQ } = problem.shape;
+  const buffer = (name: string, role: "input" | "output", length: number) => ({
+    name,
+    role,
+    element: "f32" as const,
+    length,
+  });
+  const names = ["q", "k", "v", "o", "lse"];
+  return {
+    kernels: [kernel.build({ subgroup })],
+    buffers: [
+      buffer("q", "input", elementCount(q)),
+      buffer("k", "input", elementCount(k)),
+      buffer("v", "input", elementCount(v)),
+      buffer("o", "output", elementCount(o)),
+      buffer("lse", "output", batch * headsQ * seqQ),
+    ],
+    launches: [
+      {
+        kernel: 0,
+        workgroups: [workgroups, 1, 1],
+        args: { ...scalars, ...Object.fromEntries(names.map((name) => [name, { buffer: name }])) },
+      },
+    ],
+  };
+}

@@ -1,0 +1,157 @@
+/** The attention study: the space of FlashPoint, verified against float64, compared by modelled time. */
+
+import { axes, checkPoint, type FlashPoint } from "@evolver/attention";
+import { h200Datasheet, type MachineProfile, type TermName } from "@evolver/device";
+import { emit, print } from "@evolver/kernel";
+import type {
+  Case,
+  Explanation,
+  Measurement,
+  MeasureContext,
+  SourceFile,
+  Study,
+  StudyDefinition,
+} from "@evolver/lab";
+import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
+import { countPlan } from "./counters.ts";
+import {
+  DEFAULT_SHAPE,
+  openAttentionInput,
+  parseAttentionInput,
+  type AttentionInput,
+  type OpenedInput,
+} from "./input.ts";
+import { describePoint, rungPoints } from "./points.ts";
+import { attentionPlan } from "./plan.ts";
+import { parseShape } from "./shape.ts";
+
+/** What to change when a resource decides, the most promising first. */
+const REMEDIES: Readonly<Record<TermName, readonly (keyof FlashPoint)[]>> = {
+  arithmetic: ["rowsPerSubgroup", "keysPerLane", "vector"],
+  "special functions": ["rowsPerSubgroup", "keysPerLane"],
+  "instruction issue": ["vector", "rowsPerSubgroup", "keysPerLane", "exchange"],
+  shuffles: ["exchange", "keysPerLane", "rowsPerSubgroup"],
+  "shared memory": ["layout", "vector", "rowsPerSubgroup", "keysPerLane", "exchange"],
+  "first-level cache": ["stage", "queryRows", "vector"],
+  "second-level cache": ["stage", "queryRows", "rowsPerSubgroup"],
+  "device memory": ["stage", "queryRows"],
+  latency: ["queryRows", "rowsPerSubgroup", "keyRows", "stage"],
+};
+
+class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
+  readonly space: Study<FlashPoint>["space"];
+  readonly baseline: FlashPoint;
+  readonly named: Readonly<Record<string, FlashPoint>>;
+  readonly inputTitle: string;
+  readonly profile: string;
+  readonly #input: OpenedInput;
+  readonly #machine: MachineProfile;
+
+  constructor(input: OpenedInput, machine: MachineProfile) {
+    this.#input = input;
+    this.#machine = machine;
+    const { problem } = input;
+    this.space = { axes, whyInvalid: (point) => checkPoint(point, problem, machine.subgroupSize) };
+    this.named = rungPoints(problem, machine.subgroupSize);
+    this.baseline = this.named["k01"] as FlashPoint;
+    this.inputTitle = input.title;
+    this.profile = machine.name;
+  }
+
+  cases(seed: number): readonly Case<AttentionCaseShape>[] {
+    return attentionCases(this.#input, seed);
+  }
+
+  objectiveCase(seed: number): Case<AttentionCaseShape> {
+    return objectiveCase(this.#input, seed);
+  }
+
+  plan(point: FlashPoint, shape: AttentionCaseShape, { subgroup }: { readonly subgroup: number }) {
+    return attentionPlan(point, parseShape(shape), subgroup);
+  }
+
+  expected(input: Case<AttentionCaseShape>) {
+    return expectedOf(input);
+  }
+
+  async measure({ candidate, seed }: MeasureContext): Promise<Measurement> {
+    const { counters, modelled, sampledWorkgroups, workgroups } = await countPlan(
+      candidate,
+      this.#input.problem,
+      this.#machine,
+      seed,
+    );
+    return {
+      timeMs: modelled.timeMs,
+      timeKind: "modelled",
+      noise: 0,
+      championTimeMs: null,
+      counters,
+      details: {
+        profile: this.#machine.name,
+        bottleneck: modelled.bottleneck,
+        terms: Object.fromEntries(modelled.terms.map(({ name, timeMs }) => [name, timeMs])),
+        residentWorkgroups: modelled.residentWorkgroups,
+        workgroups,
+        sampledWorkgroups,
+      },
+    };
+  }
+
+  explain(measurement: Measurement, point: FlashPoint): Explanation {
+    const { details = {}, counters } = measurement;
+    const bottleneck = details["bottleneck"] as TermName;
+    const terms = Object.entries(details["terms"] as Record<string, number>);
+    const shares = terms
+      .slice(0, 3)
+      .map(([name, timeMs]) => `${name} ${Math.round((100 * timeMs) / (terms[0]?.[1] ?? 1))} %`);
+    const observations = [
+      `On ${this.#machine.name}, modelled, ${bottleneck} decides (${shares.join(", ")}).`,
+    ];
+    if (counters !== null) {
+      const { sharedConflicts, sharedPasses, globalReadBytes } = counters;
+      if (sharedConflicts > 0)
+        observations.push(
+          `${Math.round((100 * sharedConflicts) / sharedPasses)} % of the passes over shared memory are bank conflicts.`,
+        );
+      const compulsory = this.#compulsoryReadBytes();
+      observations.push(
+        `It reads ${(globalReadBytes / compulsory).toPrecision(3)} times the bytes of q, k and v.`,
+      );
+    }
+    observations.push(
+      `${describePoint(point)}; ${String(details["residentWorkgroups"])} workgroups fit on a multiprocessor.`,
+    );
+    return { bottleneck, observations, axes: REMEDIES[bottleneck] };
+  }
+
+  describe(point: FlashPoint): string {
+    return describePoint(point);
+  }
+
+  emit(point: FlashPoint, { subgroup }: { readonly subgroup: number }): readonly SourceFile[] {
+    const [ir] = attentionPlan(point, this.#input.problem, subgroup).kernels;
+    if (ir === undefined) return [];
+    return [
+      { path: "kernel.js", text: emit(ir, "js").source },
+      { path: "kernel.ir.txt", text: `${print(ir)}\n` },
+      { path: "point.json", text: `${JSON.stringify(point, null, 2)}\n` },
+    ];
+  }
+
+  #compulsoryReadBytes(): number {
+    const { batch, headsQ, headsKv, seqQ, seqK, dim } = this.#input.problem.shape;
+    return 4 * batch * dim * (headsQ * seqQ + 2 * headsKv * seqK);
+  }
+}
+
+export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape> = {
+  id: "attention",
+  title: "Flash attention, forward, f32",
+  module: import.meta.url,
+  export: "attentionDefinition",
+  defaultInput: { shape: DEFAULT_SHAPE },
+  parseInput: async (options) => ({ ...(await parseAttentionInput(options)) }),
+  open: async (input) =>
+    new AttentionStudy(await openAttentionInput(input as unknown as AttentionInput), h200Datasheet),
+};

@@ -1,0 +1,38 @@
+/** The studies that the lab can work on, by name, with what the command line needs of each. */
+
+import { EvolverError, type KernelIR } from "@evolver/kernel";
+import type { StudyDefinition } from "@evolver/lab";
+import { attentionLadder } from "./attention/ladder.ts";
+import { attentionRungKernel } from "./attention/rung.ts";
+import { attentionDefinition } from "./attention/study.ts";
+import type { LadderOptions, LadderReport } from "./report.ts";
+
+export { attentionDefinition } from "./attention/study.ts";
+export type { LadderOptions, LadderReport, RungReport } from "./report.ts";
+
+export interface StudyEntry {
+  // The lab is generic over points and shapes; a list of studies is not.
+  readonly definition: StudyDefinition;
+  ladder(options: LadderOptions): Promise<LadderReport>;
+  /** A rung's kernel for a shape in text form, or for the study's default. */
+  rungKernel(id: string, subgroup: number, shape: string | null): KernelIR;
+}
+
+const studies: Readonly<Record<string, StudyEntry>> = {
+  attention: {
+    definition: attentionDefinition as unknown as StudyDefinition,
+    ladder: attentionLadder,
+    rungKernel: attentionRungKernel,
+  },
+};
+
+export const isStudy = (name: string): boolean => Object.hasOwn(studies, name);
+
+/** @throws EvolverError UNKNOWN_STUDY */
+export function findStudy(name: string): StudyEntry {
+  const study = isStudy(name) ? studies[name] : undefined;
+  if (study !== undefined) return study;
+  throw new EvolverError("UNKNOWN_STUDY", `there is no study "${name}"`, {
+    hint: `studies are ${Object.keys(studies).join(", ")}`,
+  });
+}

@@ -1,0 +1,51 @@
+/** What `evolver ladder --json` prints. */
+
+import type { Counters } from "@evolver/device";
+
+export interface RungReport {
+  readonly id: string;
+  readonly title: string;
+  readonly idea: string;
+  /** The whole output is within the tolerance of the float64 reference. */
+  readonly verified: boolean;
+  /** Largest absolute error, and the largest that passes. */
+  readonly error: number;
+  readonly bound: number;
+  readonly timeMs: number;
+  /** By the usual count of FLOPs, which is the problem's and not the kernel's. */
+  readonly tflops: number;
+  /** For the whole launch; scaled where `sampledWorkgroups` is less than `workgroups`. */
+  readonly counters: Counters;
+  readonly workgroups: number;
+  readonly sampledWorkgroups: number;
+  /** What decides the modelled time. */
+  readonly bottleneck: string;
+  readonly claims: readonly {
+    readonly text: string;
+    readonly holds: boolean;
+    readonly value: number;
+    readonly limit: number;
+  }[];
+  readonly found: string;
+}
+
+export interface LadderReport {
+  readonly study: string;
+  readonly device: string;
+  readonly timeKind: "measured" | "modelled";
+  /** The machine profile behind modelled times. */
+  readonly profile: string | null;
+  readonly input: string;
+  readonly rungs: readonly RungReport[];
+}
+
+export interface LadderOptions {
+  readonly device: string;
+  readonly shape: string | null;
+  /** Path of a safetensors file. */
+  readonly input: string | null;
+  /** Ids, or null for all. */
+  readonly rungs: readonly string[] | null;
+  readonly seed: number;
+  readonly onRung?: (id: string, done: number, total: number) => void;
+}
