@@ -1,0 +1,212 @@
+/** The rows of CUDA C++ and HIP C++ for each operation. They differ only where noted. */
+
+import type { ScalarType } from "../ir/types.ts";
+import {
+  atom,
+  call,
+  choice,
+  decimal,
+  infix,
+  prefix,
+  simple,
+  UNARY,
+  type Expression,
+  type Operand,
+} from "./expression.ts";
+import type { OpTable, Row } from "./rows.ts";
+
+export const CPP_TYPES: Readonly<Record<ScalarType, string>> = {
+  f32: "float",
+  i32: "int",
+  u32: "unsigned",
+  bool: "bool",
+  index: "i64",
+};
+
+type Pair = readonly [Operand, Operand];
+
+/** An i32 as unsigned: signed overflow is undefined in C++, and wraps in the IR. */
+function asUnsigned(operand: Operand): Expression {
+  if (typeof operand.constant === "number") return simple(`${operand.constant >>> 0}u`);
+  return call("unsigned", operand);
+}
+
+const wrapping = (operator: string, a: Operand, b: Operand): Expression =>
+  call("int", infix(operator, asUnsigned(a), asUnsigned(b)));
+
+const arithmetic =
+  (operator: string): Row =>
+  (operands, { result }) => {
+    const [a, b] = operands as Pair;
+    return result === "i32" ? wrapping(operator, a, b) : infix(operator, a, b);
+  };
+
+const compare =
+  (operator: string): Row =>
+  (operands) => {
+    const [a, b] = operands as Pair;
+    return infix(operator, a, b);
+  };
+
+const plainCall =
+  (name: string): Row =>
+  (operands) =>
+    call(name, ...operands);
+
+/** Integer division by a positive literal needs no test of the divisor. */
+const division =
+  (operator: "/" | "%", unsignedHelper: string, signedHelper: string, floors: boolean): Row =>
+  (operands, { result, helper }) => {
+    const [a, b] = operands as Pair;
+    const isSafe = typeof b.constant === "number" && b.constant > 0;
+    if (isSafe && (result === "u32" || !floors)) return infix(operator, a, b);
+    return call(helper(result === "u32" ? unsignedHelper : signedHelper), a, b);
+  };
+
+const extreme =
+  (float: string, integer: string): Row =>
+  (operands, { result, helper }) => {
+    const [a, b] = operands as Pair;
+    return call(result === "f32" ? float : helper(integer), a, b);
+  };
+
+const bitwise =
+  (operator: string, logical: string): Row =>
+  (operands, { result }) => {
+    const [a, b] = operands as Pair;
+    return infix(result === "bool" ? logical : operator, a, b);
+  };
+
+/** A shift's amount modulo 32. */
+function amount(b: Operand): Expression {
+  if (typeof b.constant === "number") return simple(String(b.constant % 32));
+  return infix("&", b, simple("31u"));
+}
+
+const toInteger =
+  (type: "i32" | "u32", fromFloat: Row): Row =>
+  (operands, context) => {
+    const [a] = operands as [Operand];
+    if (a.type === type) return a;
+    return a.type === "f32" ? fromFloat(operands, context) : call(CPP_TYPES[type], a);
+  };
+
+const bitcast =
+  (type: "f32" | "i32" | "u32"): Row =>
+  (operands, { helper }) => {
+    const [a] = operands as [Operand];
+    if (a.type === type) return a;
+    if (type === "f32") return call(a.type === "i32" ? "__int_as_float" : "__uint_as_float", a);
+    if (a.type !== "f32") return call(CPP_TYPES[type], a);
+    const bits = call(helper("floatBits"), a);
+    return type === "u32" ? call("unsigned", bits) : bits;
+  };
+
+const counting =
+  (name: string): Row =>
+  (operands, { result }) => {
+    const [a] = operands as [Operand];
+    const count = call(name, a);
+    return result === "u32" ? call("unsigned", count) : count;
+  };
+
+const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
+  add: arithmetic("+"),
+  sub: arithmetic("-"),
+  div: compare("/"),
+  divTrunc: division("/", "divide", "divide", false),
+  divFloor: division("/", "divide", "divideFloor", true),
+  remTrunc: division("%", "remainderOf", "remainderOf", false),
+  modFloor: division("%", "remainderOf", "moduloOf", true),
+  min: extreme("fminf", "smaller"),
+  max: extreme("fmaxf", "larger"),
+  neg: (operands, { result }) => {
+    const [a] = operands as [Operand];
+    return result === "i32" ? call("int", infix("-", simple("0u"), asUnsigned(a))) : prefix("-", a);
+  },
+  abs: (operands, { result, helper }) => call(result === "i32" ? helper("absolute") : "fabsf", ...operands),
+  fma: plainCall("fmaf"),
+  select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
+  sqrt: plainCall("sqrtf"),
+  rsqrt: plainCall("rsqrtf"),
+  exp: plainCall("expf"),
+  exp2: plainCall("exp2f"),
+  log: plainCall("logf"),
+  log2: plainCall("log2f"),
+  sin: plainCall("sinf"),
+  cos: plainCall("cosf"),
+  tanh: plainCall("tanhf"),
+  floor: plainCall("floorf"),
+  ceil: plainCall("ceilf"),
+  round: plainCall("rintf"),
+  trunc: plainCall("truncf"),
+  eq: compare("=="),
+  ne: compare("!="),
+  lt: compare("<"),
+  le: compare("<="),
+  gt: compare(">"),
+  ge: compare(">="),
+  and: bitwise("&", "&&"),
+  or: bitwise("|", "||"),
+  xor: bitwise("^", "!="),
+  not: ([a], { result }) => prefix(result === "bool" ? "!" : "~", a as Operand),
+  shl: (operands, { result }) => {
+    const [a, b] = operands as Pair;
+    if (result === "u32") return infix("<<", a, amount(b));
+    return call("int", infix("<<", asUnsigned(a), amount(b)));
+  },
+  shr: (operands) => {
+    const [a, b] = operands as Pair;
+    return infix(">>", a, amount(b));
+  },
+  popcount: counting("__popc"),
+  clz: counting("__clz"),
+  toF32: ([operand]) => {
+    const a = operand as Operand;
+    return a.type === "f32" ? a : call("float", a);
+  },
+  toBool: ([operand]) => {
+    const a = operand as Operand;
+    return a.type === "bool" ? a : infix("!=", a, cppLiteral(a.type, 0));
+  },
+  toIndex: ([a]) => call("i64", a as Operand),
+  bitcastF32: bitcast("f32"),
+  bitcastI32: bitcast("i32"),
+  bitcastU32: bitcast("u32"),
+};
+
+/** CUDA's compiler fuses a·b + c unless told otherwise; a product by `__fmul_rn` it never touches. */
+export const cudaRows: OpTable = {
+  ...shared,
+  mul: (operands, context) =>
+    context.result === "f32" ? call("__fmul_rn", ...operands) : arithmetic("*")(operands, context),
+  toI32: toInteger("i32", plainCall("__float2int_rz")),
+  toU32: toInteger("u32", plainCall("__float2uint_rz")),
+};
+
+/** HIP files say `#pragma clang fp contract(off)`; conversions out of range are undefined there and need a function. */
+export const hipRows: OpTable = {
+  ...shared,
+  mul: arithmetic("*"),
+  toI32: toInteger("i32", (operands, { helper }) => call(helper("f32ToI32"), ...operands)),
+  toU32: toInteger("u32", (operands, { helper }) => call(helper("f32ToU32"), ...operands)),
+};
+
+export function cppLiteral(type: ScalarType, value: number | boolean): Expression {
+  if (typeof value === "boolean") return simple(String(value));
+  const signed = (text: string): Expression =>
+    text.startsWith("-") ? { text, precedence: UNARY, simple: true } : simple(text);
+  switch (type) {
+    case "f32":
+      if (Number.isNaN(value)) return { ...atom("__int_as_float(0x7fc00000)"), simple: true };
+      if (!Number.isFinite(value))
+        return { ...atom(`__int_as_float(0x${value > 0 ? "7f8" : "ff8"}00000)`), simple: true };
+      return signed(`${decimal(value)}f`);
+    case "i32":
+      return value === -2147483648 ? simple("(-2147483647 - 1)") : signed(String(value));
+    case "u32":
+      return simple(`${value}u`);
+    default:
+      return signed(`${value}LL`);
+  }
+}

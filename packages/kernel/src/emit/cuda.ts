@@ -1,0 +1,164 @@
+/**
+ * Emits a kernel as CUDA C++ that nvcc and NVRTC take without any header. Subgroups are warps of 32; every lane of a
+ * warp takes part in its operations, as the uniformity analysis proves for kernels that are not "dynamic".
+ */
+
+import { analyseUniformity } from "../analysis/index.ts";
+import { EvolverError } from "../errors.ts";
+import type { AtomicNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
+import { CppEmitter } from "./cpp.ts";
+import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
+import { cudaRows } from "./cpp-rows.ts";
+import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
+import { finish, headerComment } from "./finish.ts";
+import { Lines } from "./lines.ts";
+import type { EmitOptions, Emitted } from "./result.ts";
+import { helperTexts, type HelperTable } from "./rows.ts";
+
+const ALL = "0xffffffffu";
+
+const loadAndStore = (["int", "unsigned", "float"] as const)
+  .map((type) => {
+    const [ptx, constraint] = type === "float" ? ["f32", "f"] : ["u32", "r"];
+    return `__device__ inline ${type} atomicLoad(const ${type}* address) {
+  ${type} value;
+  asm volatile("ld.relaxed.gpu.${ptx} %0, [%1];" : "=${constraint}"(value) : "l"(address) : "memory");
+  return value;
+}
+__device__ inline void atomicStore(${type}* address, ${type} value) {
+  asm volatile("st.relaxed.gpu.${ptx} [%0], %1;" : : "l"(address), "${constraint}"(value) : "memory");
+}`;
+  })
+  .join("\n");
+
+const helpers: HelperTable = {
+  ...cppHelpers,
+  ...subgroupHelpers({
+    width: 32,
+    shuffle: (value, lane) => `__shfl_sync(${ALL}, ${value}, ${lane})`,
+    shuffleXor: (value, mask) => `__shfl_xor_sync(${ALL}, ${value}, ${mask})`,
+    shuffleUp: (value, delta) => `__shfl_up_sync(${ALL}, ${value}, ${delta})`,
+  }),
+  atomicAccess: { text: `// Plain loads and stores that other invocations may race with.\n${loadAndStore}` },
+};
+
+const ATOMICS: Readonly<Record<Exclude<AtomicNode["op"], "load" | "store">, string>> = {
+  add: "atomicAdd",
+  min: "atomicMin",
+  max: "atomicMax",
+  and: "atomicAnd",
+  or: "atomicOr",
+  xor: "atomicXor",
+  exchange: "atomicExch",
+  compareExchange: "atomicCAS",
+};
+
+export class CudaEmitter extends CppEmitter {
+  protected override readonly rows = cudaRows;
+  protected override readonly staticSharedLimit = 48 * 1024;
+  readonly #uniformity: ReturnType<typeof analyseUniformity> | null;
+
+  /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
+  constructor(ir: KernelIR, options: EmitOptions) {
+    super(ir, options, helpers, ["atomicLoad", "atomicStore"]);
+    if (ir.subgroupSize !== 32) {
+      throw new EvolverError(
+        "UNSUPPORTED_SUBGROUP",
+        `kernel "${ir.name}" is built for subgroups of ${ir.subgroupSize}; CUDA's warps have 32 lanes`,
+        { where: [ir.site.location], hint: "build it with { subgroup: 32 }" },
+      );
+    }
+    this.#uniformity = ir.uniformity === "dynamic" ? analyseUniformity(ir) : null;
+  }
+
+  emit(): Emitted {
+    const entryPoint = this.names.take(this.ir.name);
+    this.body();
+    const file = new Lines();
+    const kernel = new Lines();
+    const { kernelArguments, dynamicSharedBytes } = this.kernelFunction(kernel, entryPoint, "", this.out);
+    file.add(
+      headerComment(this.ir, [
+        "subgroups are warps; buffers must not overlap; build with nvcc or NVRTC, no header needed",
+      ]),
+    );
+    file.add("");
+    const texts = helperTexts(helpers, this.helpers);
+    for (const text of texts) file.add(text);
+    if (texts.length > 0) file.add("");
+    file.append(kernel);
+    return finish(
+      this.ir,
+      "cuda",
+      entryPoint,
+      file,
+      this.log,
+      {
+        grid: this.isLinear ? "linear" : "native",
+        kernelArguments,
+        dynamicSharedBytes,
+        compileOptions: ["--fmad=false"],
+      },
+      this.options.lineDirectives === true,
+    );
+  }
+
+  protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
+    const { op, memory, order } = node;
+    const fence = memory.space === "shared" ? "__threadfence_block();" : "__threadfence();";
+    if (order === "release" || order === "acq_rel") this.line(fence);
+    const address = simple(`&${this.element(memory, index).text}`);
+    let name: string;
+    if (op === "load" || op === "store") {
+      this.helper("atomicAccess");
+      name = op === "load" ? "atomicLoad" : "atomicStore";
+    } else name = ATOMICS[op];
+    const expression = call(name, address, ...operands);
+    if (order !== "acquire" && order !== "acq_rel") return expression;
+    const isUsed = node.result !== null && this.isUsed(node.result);
+    const result = isUsed ? this.bind(expression, memory.element, `${memory.name}Before`) : simple("");
+    if (!isUsed) this.line(`${expression.text};`);
+    this.line(fence);
+    return result;
+  }
+
+  protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {
+    const [value, second] = operands as [Operand, Operand | undefined];
+    if (this.#uniformity?.flowOf(node) === "lane") {
+      this.note(
+        `subgroup ${node.op} in flow that is not proved uniform`,
+        "an operation that all 32 lanes must reach",
+        true,
+      );
+    }
+    const all = simple(ALL);
+    const shuffle = (name: string): Expression => call(name, all, value, second as Operand);
+    switch (node.op) {
+      case "sum":
+        return [this.sum(node, "subgroupSum", value)];
+      case "min":
+        return [call(this.helper("subgroupMin"), value)];
+      case "max":
+        return [call(this.helper("subgroupMax"), value)];
+      case "inclusiveSum":
+      case "exclusiveSum":
+        return [this.sum(node, node.op, value, this.laneName())];
+      case "any":
+      case "all":
+        return [infix("!=", call(`__${node.op}_sync`, all, value), simple("0"))];
+      case "ballot":
+        return [call("__ballot_sync", all, value)];
+      case "broadcastFirst":
+        return [call("__shfl_sync", all, value, atom("0"))];
+      case "broadcast":
+      case "shuffle":
+        return [shuffle("__shfl_sync")];
+      case "shuffleXor":
+        return [shuffle("__shfl_xor_sync")];
+      case "shuffleUp":
+        return [shuffle("__shfl_up_sync")];
+      case "shuffleDown":
+        return [shuffle("__shfl_down_sync")];
+    }
+  }
+}
