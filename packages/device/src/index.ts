@@ -1,4 +1,5 @@
 export * from "./counters.ts";
+export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";
 export * from "./device.ts";
 export * from "./findings.ts";
 export * from "./launch.ts";

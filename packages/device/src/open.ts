@@ -1,6 +1,8 @@
 /** Opening devices by name, and saying which ones are here and, of the others, why not. */
 
 import { EvolverError } from "@evolver/kernel";
+import { openCpu } from "./cpu/index.ts";
+import type { CpuOptions } from "./cpu/index.ts";
 import type { Device, DeviceId, DeviceLimits } from "./device.ts";
 import { openSim } from "./sim/index.ts";
 import type { SimOptions } from "./sim/index.ts";
@@ -10,7 +12,7 @@ import type { WebgpuOptions } from "./webgpu/index.ts";
 /** What `openDevice` takes for each device. */
 export interface DeviceOptions {
   readonly sim: SimOptions;
-  readonly cpu: object;
+  readonly cpu: CpuOptions;
   readonly webgpu: WebgpuOptions;
   readonly cuda: object;
   readonly hip: object;
@@ -30,7 +32,7 @@ export interface DeviceEntry {
 
 const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device | Promise<Device> } = {
   sim: openSim,
-  cpu: () => unavailable("cpu", "this build has no cpu device", 'use openDevice("sim")'),
+  cpu: openCpu,
   webgpu: openWebgpu,
   cuda: () =>
     unavailable("cuda", "it needs Node and an NVIDIA driver", 'import openCuda from "@evolver/device/cuda"'),

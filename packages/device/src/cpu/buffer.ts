@@ -1,0 +1,27 @@
+/** A buffer in the memory that all threads of the cpu device share. */
+
+import { ELEMENT_BYTES } from "@evolver/kernel";
+import type { ElementType } from "@evolver/kernel";
+import type { TypedArrayOf } from "../device.ts";
+import { arrayType, HostBuffer, type BufferOwner } from "../launch.ts";
+import type { DeviceMemory } from "./memory.ts";
+
+export class CpuBuffer<E extends ElementType = ElementType> extends HostBuffer<E> {
+  /** In bytes, in the device's memory. */
+  readonly address: number;
+  readonly #memory: DeviceMemory;
+
+  constructor(owner: BufferOwner, memory: DeviceMemory, element: E, length: number) {
+    const address = memory.allocate(length * ELEMENT_BYTES);
+    // Growing a shared memory leaves earlier views valid.
+    const array = new (arrayType(element))(memory.memory.buffer, address, length);
+    super(owner, element, array as TypedArrayOf<E>);
+    this.address = address;
+    this.#memory = memory;
+  }
+
+  override destroy(): void {
+    if (!this.destroyed) this.#memory.free(this.address);
+    super.destroy();
+  }
+}

@@ -1,0 +1,108 @@
+/** Launches of a compiled kernel: arguments into memory, workgroups here or on the workers. */
+
+import { EvolverError } from "@evolver/kernel";
+import type { KernelIR, Params } from "@evolver/kernel";
+import type { Launch, RunResult } from "../device.ts";
+import { resolveLaunch, type ResolvedLaunch } from "../launch.ts";
+import { CpuBuffer } from "./buffer.ts";
+import type { CompiledModule, CpuDevice, CpuProgram } from "./index.ts";
+import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";
+import { ARGUMENTS } from "./builtins.ts";
+
+/** A launch begins on the calling thread; what is left after so long goes to the workers. */
+const INLINE_MS = 0.4;
+
+export class CompiledProgram<P extends Params> implements CpuProgram<P> {
+  readonly ir: KernelIR;
+  readonly notes: readonly string[] = [];
+  readonly #device: CpuDevice;
+  readonly #compiled: CompiledModule;
+  #run: RunWorkgroups | null = null;
+
+  constructor(device: CpuDevice, ir: KernelIR, compiled: CompiledModule) {
+    this.ir = ir;
+    this.#device = device;
+    this.#compiled = compiled;
+  }
+
+  async run(launch: Launch<P>): Promise<RunResult> {
+    const resolve = (): ResolvedLaunch<CpuBuffer> =>
+      resolveLaunch(this.ir, launch as Launch, this.#device, CpuBuffer);
+    resolve();
+    return this.#device.enqueue(async () => {
+      const resolved = resolve();
+      const start = performance.now();
+      if (resolved.workgroupCount > 0) await this.#launch(resolved);
+      return { timeMs: performance.now() - start, counters: null, findings: [] };
+    });
+  }
+
+  async #launch(resolved: ResolvedLaunch<CpuBuffer>): Promise<void> {
+    const { memory, pool } = this.#device;
+    const { argumentBytes, sharedBytes, contextBytes, module, id } = this.#compiled;
+    const blocks: number[] = [];
+    const allocate = (bytes: number): number => {
+      const address = memory.allocate(bytes);
+      blocks.push(address);
+      return address;
+    };
+    try {
+      const args = allocate(argumentBytes);
+      this.#writeArguments(args, resolved);
+      const counter = allocate(4);
+      const addresses = (): LaunchAddresses => ({
+        args,
+        counter,
+        shared: allocate(sharedBytes),
+        context: allocate(contextBytes),
+      });
+      this.#run ??= instantiate(module, memory.memory);
+      const workgroups = resolved.workgroupCount;
+      const alone = pool.size === 1 || workgroups === 1;
+      let trap: string | null = null;
+      try {
+        const limit = alone ? Infinity : INLINE_MS;
+        const done = takeWorkgroups(this.#run, memory.memory, addresses(), workgroups, pool.size, limit);
+        if (done) return;
+      } catch (error) {
+        if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+        trap = error.message;
+      }
+      trap ??= await pool.run({
+        program: id,
+        module,
+        memory: memory.memory,
+        addresses: Array.from({ length: pool.size }, addresses),
+        workgroups,
+      });
+      if (trap !== null) throw this.#trapped(trap);
+    } finally {
+      for (const address of blocks) memory.free(address);
+    }
+  }
+
+  #writeArguments(address: number, resolved: ResolvedLaunch<CpuBuffer>): void {
+    const view = new DataView(this.#device.memory.memory.buffer, address, this.#compiled.argumentBytes);
+    resolved.workgroups.forEach((count, axis) =>
+      view.setUint32(ARGUMENTS.numWorkgroups + 4 * axis, count, true),
+    );
+    this.ir.params.forEach((param, i) => {
+      const at = ARGUMENTS.params + 4 * i;
+      if (param.kind === "buffer")
+        view.setUint32(at, (resolved.buffers[param.name] as CpuBuffer).address, true);
+      else if (param.type === "f32") view.setFloat32(at, resolved.scalars[param.name] as number, true);
+      else view.setUint32(at, (resolved.scalars[param.name] as number) >>> 0, true);
+    });
+  }
+
+  #trapped(message: string): EvolverError {
+    return new EvolverError(
+      "KERNEL_TRAP",
+      `kernel "${this.ir.name}" was stopped on the cpu device: ${message}`,
+      {
+        where: [this.ir.site.location],
+        hint: "run it on the sim device, which names the access that is wrong; buffers it wrote hold anything now",
+      },
+    );
+  }
+}

@@ -1,0 +1,28 @@
+/** Node only: starts workers as threads, and is what such a thread runs. */
+
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { createServer, type WorkerHandle, type WorkerRequest } from "./worker.ts";
+
+const ROLE = "evolver-cpu-worker";
+
+export function startWorker(): WorkerHandle {
+  const worker = new Worker(new URL(import.meta.url), { workerData: ROLE });
+  worker.unref();
+  return {
+    post: (request) => worker.postMessage(request),
+    listen(onReply, onFailure) {
+      worker.on("message", onReply);
+      worker.on("error", onFailure);
+    },
+    hold: (held) => (held ? worker.ref() : worker.unref()),
+    terminate: async () => {
+      await worker.terminate();
+    },
+  };
+}
+
+if (!isMainThread && workerData === ROLE && parentPort !== null) {
+  const port = parentPort;
+  const serve = createServer();
+  port.on("message", (request: WorkerRequest) => port.postMessage(serve(request)));
+}
