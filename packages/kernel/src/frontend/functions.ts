@@ -97,7 +97,7 @@ function firstScalar(operands: readonly unknown[]): Scalar {
   const found = operands.find((operand) => operand instanceof Scalar);
   if (found !== undefined) return found as Scalar;
   throw new EvolverError("NO_RUNTIME_OPERAND", "none of the operands is a run-time value", {
-    where: [captureSite().location],
+    where: [captureSite(true).location],
     hint: "compute it with JavaScript's Math, or start from gpu.constant(f32, x)",
   });
 }

@@ -122,4 +122,4 @@ function checkShape(shape: readonly number[]): void {
 }
 
 const invalid = (what: string): EvolverError =>
-  new EvolverError("INVALID_LAYOUT", what, { where: [captureSite().location] });
+  new EvolverError("INVALID_LAYOUT", what, { where: [captureSite(true).location] });

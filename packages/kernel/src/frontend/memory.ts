@@ -155,7 +155,7 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
         "INVALID_INDEX",
         `at() fixes fewer than all ${this.#strides.length} dimensions of a view`,
         {
-          where: [captureSite().location],
+          where: [captureSite(true).location],
           hint: "use get() or set() for one element",
         },
       );

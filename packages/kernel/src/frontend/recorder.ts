@@ -154,7 +154,7 @@ export class Recorder {
   }
 
   constant(type: ScalarType, value: number | boolean): Handle {
-    const checked = checkLiteral(type, value, () => this.place());
+    const checked = checkLiteral(type, value, () => this.#place ?? captureSite(true));
     const key = `${type}:${Object.is(checked, -0) ? "-0" : checked}`;
     return this.#prologueValue(key, type, null, (result) => ({ kind: "const", result, value: checked }));
   }
@@ -235,7 +235,7 @@ export class Recorder {
     if (this.#root.closed) throw this.#finished(at ?? this.place());
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const site = at ?? this.place();
+    const site = at ?? this.#place ?? captureSite(true);
     const handle = this.define(type, site, this.#root);
     this.#unusedBooleans.delete(handle.value.id);
     this.#prologue.push(Object.freeze({ ...node(handle.value), site }) as Node);

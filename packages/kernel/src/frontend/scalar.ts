@@ -30,7 +30,7 @@ export abstract class Scalar<T extends ScalarType = ScalarType> implements Handl
       "NOT_A_NUMBER",
       `a run-time ${this.type} is used as a JavaScript number or string`,
       {
-        where: [captureSite().location, note(this.site, "the value was made here")],
+        where: [captureSite(true).location, note(this.site, "the value was made here")],
         hint: "write a.add(b), a.lt(b) and so on; JavaScript operators work on build-time numbers only",
       },
     );

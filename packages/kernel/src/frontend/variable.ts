@@ -102,7 +102,7 @@ export class RegisterArray<T extends VariableType> {
       const variable = this.#variables[k];
       if (variable !== undefined) return variable;
     }
-    const where = [captureSite().location, note(this.#site, "the register array was made here")];
+    const where = [captureSite(true).location, note(this.#site, "the register array was made here")];
     const index: unknown = k;
     if (index instanceof Scalar) {
       throw new EvolverError(

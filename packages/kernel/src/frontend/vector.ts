@@ -18,7 +18,7 @@ export class Vec<T extends NumericType, N extends VecWidth> {
         "INVALID_VECTOR",
         `a vector of ${width} needs ${width} components, not ${components.length}`,
         {
-          where: [captureSite().location],
+          where: [captureSite(true).location],
         },
       );
     }
@@ -35,7 +35,7 @@ export class Vec<T extends NumericType, N extends VecWidth> {
     const component = this.#components[k];
     if (component === undefined) {
       throw new EvolverError("INVALID_VECTOR", `a vector of ${this.width} has no component ${String(k)}`, {
-        where: [captureSite().location],
+        where: [captureSite(true).location],
         hint: `components are 0 to ${this.width - 1}, known at build time`,
       });
     }

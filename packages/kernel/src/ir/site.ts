@@ -33,8 +33,9 @@ export const unknownSite: Site = fixedSite(UNKNOWN);
 /** Everything below this URL or path is the library itself and never the place the user wrote. */
 const libraryRoot = normalise(import.meta.url).replace(/\/ir\/site\.[jt]s$/, "/");
 
-/** More frames than the library ever has between a call by the user and the capture; each costs time. */
+/** Stack frames to keep: more than the library has between a call by the user and the recording of an operation. */
 const STACK_DEPTH = 8;
+const DEEP_STACK = 16;
 
 class CapturedSite implements Site {
   #trace: { stack?: string } | null;
@@ -53,12 +54,15 @@ class CapturedSite implements Site {
   }
 }
 
-/** Captures the caller's place: the innermost stack frame outside this library. */
-export function captureSite(): Site {
+/**
+ * Captures the caller's place: the innermost stack frame outside this library. Each frame looked at costs time, so
+ * only what is captured rarely, from deep in the library, asks for more.
+ */
+export function captureSite(deep = false): Site {
   const trace: { stack?: string } = {};
   if (typeof Error.captureStackTrace === "function") {
     const before = Error.stackTraceLimit;
-    Error.stackTraceLimit = STACK_DEPTH;
+    Error.stackTraceLimit = deep ? DEEP_STACK : STACK_DEPTH;
     Error.captureStackTrace(trace, captureSite);
     Error.stackTraceLimit = before;
     return new CapturedSite(trace);

@@ -1,0 +1,235 @@
+/**
+ * What the editor says. tsc checks this file: each `@ts-expect-error` is an error if the line below it is none. The
+ * tests run nothing but what is right; errors.test.ts runs what is wrong.
+ */
+
+import { add, atomic, bool, buffer, f32, fma, i32, kernel, padded, select, u32, vec } from "@evolver/kernel";
+import type { Args, Bool, BufferArgument, F32, Gpu, I32, Symbols, U32, Vec } from "@evolver/kernel";
+import { describe, expect, expectTypeOf, test } from "vitest";
+
+const params = {
+  a: f32,
+  k: i32,
+  n: u32,
+  x: buffer(f32),
+  y: buffer(f32, "read_write"),
+  w: buffer(u32, "write"),
+  counters: buffer(atomic(u32)),
+};
+type Body = (symbols: Symbols<typeof params>, gpu: Gpu) => void;
+
+/** Records a body that is right. */
+function right(body: Body): void {
+  expect(() => kernel("k", { params, workgroup: [64] }, body).build({ subgroup: 32 })).not.toThrow();
+}
+
+/** Takes a body for its types alone. */
+function checked(body: Body): void {
+  expectTypeOf(body).toBeFunction();
+}
+
+describe("scalars", () => {
+  test("operations keep the type, comparisons give bool", () => {
+    right(({ a, k, n, y }) => {
+      expectTypeOf(a.mul(2).add(a)).toEqualTypeOf<F32>();
+      expectTypeOf(k.divTrunc(2)).toEqualTypeOf<I32>();
+      expectTypeOf(n.and(1)).toEqualTypeOf<U32>();
+      expectTypeOf(n.toF32()).toEqualTypeOf<F32>();
+      expectTypeOf(a.bitcast(u32)).toEqualTypeOf<U32>();
+      expectTypeOf(add(n, 1, n)).toEqualTypeOf<U32>();
+      expectTypeOf(fma(a, 2, 1)).toEqualTypeOf<F32>();
+      const less = a.lt(1);
+      expectTypeOf(less).toEqualTypeOf<Bool>();
+      y.set(0, select(less, a, 0));
+    });
+  });
+
+  test("types do not mix", () => {
+    checked(({ a, k, n }) => {
+      // @ts-expect-error i32 beside f32
+      a.add(k);
+      // @ts-expect-error f32 beside i32
+      k.mul(a);
+      // @ts-expect-error u32 beside i32
+      k.lt(n);
+      // @ts-expect-error i32 in a formula of f32
+      fma(a, k, 1);
+      // @ts-expect-error u32 in a sum of f32
+      add(a, 1, n);
+      // @ts-expect-error a string
+      a.add("1");
+      // @ts-expect-error a comparison is no number
+      a.add(a.lt(1));
+    });
+  });
+
+  test("operations that a type does not have", () => {
+    checked(({ a, k, n }) => {
+      // @ts-expect-error integers divide with divTrunc or divFloor
+      k.div(2);
+      // @ts-expect-error integers divide with divTrunc or divFloor
+      n.div(n);
+      // @ts-expect-error f32 has div
+      a.divTrunc(2);
+      // @ts-expect-error no bits of f32
+      a.and(1);
+      // @ts-expect-error u32 has no sign
+      n.neg();
+      // @ts-expect-error a bool has no sum
+      a.lt(1).add(1);
+    });
+  });
+
+  test("JavaScript operators do not take them", () => {
+    checked(({ a, n }, gpu) => {
+      // @ts-expect-error a + 1
+      void (a + 1);
+      // @ts-expect-error a * a
+      void (a * a);
+      // @ts-expect-error a run-time index of an array
+      void [1, 2, 3][n];
+      // @ts-expect-error a build-time condition
+      gpu.if(true, () => {});
+    });
+  });
+});
+
+describe("memory", () => {
+  test("elements have the buffer's type", () => {
+    right(({ x, y, w, counters, n }, gpu) => {
+      expectTypeOf(x.get(n)).toEqualTypeOf<F32>();
+      expectTypeOf(x.getVec(4, 0)).toEqualTypeOf<Vec<"f32", 4>>();
+      expectTypeOf(x.getVec(4, 0).w).toEqualTypeOf<F32>();
+      expectTypeOf(counters.add(0, 1)).toEqualTypeOf<U32>();
+      expectTypeOf(gpu.shared(i32, padded([8, 8], 1)).get(0, 0)).toEqualTypeOf<I32>();
+      y.set(n, 1);
+      y.setVec(0, x.getVec(2, 0));
+      w.set(0, n);
+    });
+  });
+
+  test("access as declared", () => {
+    checked(({ x, y, w, counters, a }) => {
+      // @ts-expect-error a read-only buffer is not written
+      x.set(0, 1);
+      // @ts-expect-error nor by vectors
+      x.setVec(0, vec(a, a));
+      // @ts-expect-error nor through a view
+      x.view({ strides: [1] }).set(0, 1);
+      const row = x.view({ strides: [8, 1] }).at(0);
+      // @ts-expect-error nor through a view of a view
+      row.set(0, 1);
+      // @ts-expect-error a write-only buffer is not read
+      w.get(0);
+      // @ts-expect-error nor through a view
+      w.view({ strides: [1] }).get(0);
+      // @ts-expect-error atomic memory has no views
+      counters.view({ strides: [1] });
+      // @ts-expect-error a store takes the element's type
+      w.set(0, a);
+      // @ts-expect-error an index is an integer
+      y.get(a);
+      // @ts-expect-error vectors have 2 or 4 components
+      y.getVec(3, 0);
+    });
+  });
+});
+
+describe("variables and control flow", () => {
+  test("types follow", () => {
+    right(({ a, k, n }, gpu) => {
+      const v = gpu.var(f32, 0);
+      expectTypeOf(v.get()).toEqualTypeOf<F32>();
+      const flag = gpu.var(bool, false);
+      flag.set(a.lt(1));
+      gpu.if(flag.get(), () => v.set(a));
+      expectTypeOf(gpu.registers(u32, 4).get(0)).toEqualTypeOf<U32>();
+      gpu.for({ from: 0, to: n }, (i) => expectTypeOf(i).toEqualTypeOf<U32>());
+      gpu.for({ from: k, to: 0, step: -1 }, (i) => expectTypeOf(i).toEqualTypeOf<I32>());
+      const chosen = gpu.if(
+        n.lt(1),
+        () => a,
+        () => a.mul(2),
+      );
+      expectTypeOf(chosen).toEqualTypeOf<F32>();
+    });
+  });
+
+  test("and are kept", () => {
+    checked(({ a, k, n }, gpu) => {
+      // @ts-expect-error a variable of f32
+      gpu.var(f32, 0).set(k);
+      // @ts-expect-error a variable of f32, started with u32
+      gpu.var(f32, n);
+      // @ts-expect-error nothing adds to a bool
+      gpu.var(bool, false).add(true);
+      // @ts-expect-error a register's index is a JavaScript number
+      gpu.registers(f32, 4, 0).get(n);
+      // @ts-expect-error a loop over i32 and u32
+      gpu.for({ from: k, to: n }, () => {});
+      // @ts-expect-error a loop over f32
+      gpu.for({ from: a, to: a }, () => {});
+      // @ts-expect-error a condition of u32
+      gpu.if(n, () => {});
+      // @ts-expect-error bool cannot live in shared memory
+      gpu.shared(bool, 4);
+      // @ts-expect-error a sum of bool
+      gpu.subgroup.sum(a.lt(1));
+      // @ts-expect-error any of f32
+      gpu.subgroup.any(a);
+      // @ts-expect-error a shuffle by f32
+      gpu.subgroup.shuffle(a, a);
+    });
+  });
+});
+
+describe("parameters", () => {
+  const floats: BufferArgument<"f32"> = { element: "f32", length: 4 };
+  const unsigned: BufferArgument<"u32"> = { element: "u32", length: 4 };
+
+  test("a launch passes what was declared", () => {
+    const args: Args<typeof params> = {
+      a: 1,
+      k: -1,
+      n: 4,
+      x: floats,
+      y: floats,
+      w: unsigned,
+      counters: unsigned,
+    };
+    expect(Object.keys(args)).toEqual(Object.keys(params));
+  });
+
+  test("and nothing else", () => {
+    const small = { a: f32, x: buffer(f32) };
+    const launches: Args<typeof small>[] = [
+      // @ts-expect-error a buffer of the wrong type
+      { a: 1, x: unsigned },
+      // @ts-expect-error a number for a buffer
+      { a: 1, x: 3 },
+      // @ts-expect-error a buffer for a number
+      { a: floats, x: floats },
+      // @ts-expect-error a parameter missing
+      { a: 1 },
+      // @ts-expect-error a parameter too many
+      { a: 1, x: floats, b: 2 },
+    ];
+    expect(launches).toHaveLength(5);
+  });
+
+  test("a body sees its parameters only, by their types", () => {
+    kernel("k", { params: { a: f32 }, workgroup: [64] }, (symbols) => {
+      expectTypeOf(symbols.a).toEqualTypeOf<F32>();
+      // @ts-expect-error no such parameter
+      void symbols.b;
+    });
+    // @ts-expect-error bool is no type of a parameter
+    kernel("k", { params: { on: bool }, workgroup: [64] }, () => {});
+    // @ts-expect-error bool cannot live in a buffer
+    expect(buffer(bool).kind).toBe("buffer");
+    // @ts-expect-error an access that does not exist
+    expect(buffer(f32, "readwrite").kind).toBe("buffer");
+    // @ts-expect-error a workgroup has a size
+    kernel("k", { params: {} }, () => {});
+  });
+});
