@@ -113,17 +113,12 @@ class FlashAttention {
     const { q, querySign } = this.#params;
     const { queryRows, columns } = this.#geometry;
     const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
-    copyRows(this.#gpu, this.#geometry, queryRows, [
-      {
-        to: this.#queries,
-        exists: (row) => place.exists(row),
-        read: (row, column) => {
-          const { headQ, query } = place.row(row);
-          const run = readRun(source, [headQ, query], column, columns.width, this.#special.q.vector);
-          return run.map((x) => x.mul(querySign));
-        },
-      },
-    ]);
+    const read = (row: U32, column: U32): F32[] => {
+      const { headQ, query } = place.row(row);
+      const run = readRun(source, [headQ, query], column, columns.width, this.#special.q.vector);
+      return run.map((x) => x.mul(querySign));
+    };
+    copyRows(this.#gpu, this.#geometry, queryRows, place.exists, [{ to: this.#queries, read }]);
   }
 
   #stage({ batch, headKv }: TilePlace): Stage {

@@ -59,30 +59,32 @@ const starts = (count: number, step: number): number[] =>
 
 export interface RowCopy {
   readonly to: Target;
-  /** Whether there is such a row to copy; the tile's row becomes zeros where not. */
-  exists(row: U32): Bool;
   /** `geometry.columns.width` elements of a row that exists. */
   read(row: U32, column: U32): F32[];
 }
 
 /**
- * Fills tiles in shared memory by all invocations: a subgroup a row, its lanes along the columns. Several tiles of as
- * many rows are filled at once. Needs a barrier before and after.
+ * Fills tiles of `rows` rows in shared memory by all invocations: a subgroup a row, its lanes along the columns. Rows
+ * that do not exist become zeros. Needs a barrier before and after.
  */
-export function copyRows(gpu: Gpu, geometry: Geometry, rows: number, copies: readonly RowCopy[]): void {
+export function copyRows(
+  gpu: Gpu,
+  geometry: Geometry,
+  rows: number,
+  exists: (row: U32) => Bool,
+  copies: readonly RowCopy[],
+): void {
   const { subgroups, columns } = geometry;
   const lanes = new Columns(gpu, geometry);
-  const copy = (row: U32): void => {
-    for (const { exists, read, to } of copies) {
-      const write = (values: (column: U32) => F32[]): void =>
-        lanes.forEach((column) => writeRun(to, [row], column, values(column), columns.width));
-      gpu.if(
-        exists(row),
-        () => write((column) => read(row, column)),
-        () => write(() => Array.from({ length: columns.width }, () => gpu.constant(f32, 0))),
-      );
-    }
-  };
+  const write = (row: U32, to: Target, values: (column: U32) => F32[]): void =>
+    lanes.forEach((column) => writeRun(to, [row], column, values(column), columns.width));
+  const zeros = (): F32[] => Array.from({ length: columns.width }, () => gpu.constant(f32, 0));
+  const copy = (row: U32): void =>
+    gpu.if(
+      exists(row),
+      () => copies.forEach(({ to, read }) => write(row, to, (column) => read(row, column))),
+      () => copies.forEach(({ to }) => write(row, to, zeros)),
+    );
   const pass = (first: UIndex): void => {
     const row = plus(first, gpu.subgroupId) as U32;
     if (rows % subgroups === 0) copy(row);

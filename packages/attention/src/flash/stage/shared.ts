@@ -15,17 +15,16 @@ export const sharedStage: StageMaker = (gpu, geometry) => {
   const rows = Math.min(geometry.subgroup, keyRows);
 
   return (keys, values) => {
-    const copyOf = (from: HeadRows, to: SharedArray<"f32">, base: U32, count: U32): RowCopy => ({
+    const copyOf = (from: HeadRows, to: SharedArray<"f32">, base: U32): RowCopy => ({
       to,
-      exists: (row) => row.lt(count),
       read: (row, column) => readRun(from.view, [base.add(row)], column, columns.width, from.access.vector),
     });
     return {
       keyRows,
       copy: (base, count) =>
-        copyRows(gpu, geometry, keyRows, [
-          copyOf(keys, keyTile, base, count),
-          copyOf(values, valueTile, base, count),
+        copyRows(gpu, geometry, keyRows, (row) => row.lt(count), [
+          copyOf(keys, keyTile, base),
+          copyOf(values, valueTile, base),
         ]),
       tile: (base, count) => ({
         base,
