@@ -3,6 +3,7 @@
 export * from "./attention.ts";
 export * from "./inputs.ts";
 export * from "./problem.ts";
+export * from "./programs.ts";
 export * from "./reference.ts";
 export * from "./safetensors.ts";
 export * from "./tensor.ts";

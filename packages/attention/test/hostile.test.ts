@@ -1,0 +1,137 @@
+/** Inputs that have broken attention kernels elsewhere, on every rung. */
+
+import { openDevice } from "@evolver/device";
+import type { Device } from "@evolver/device";
+import {
+  attentionTruth,
+  createProblem,
+  fitPoint,
+  ladder,
+  planAttention,
+  programFor,
+  randomInputs,
+} from "@evolver/attention";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dimCases, DIMS, emptyCases, maskCases, memoryCases, scoreCases } from "./support/hostile.ts";
+import type { HostileCase } from "./support/hostile.ts";
+import { squareShape } from "./support/problems.ts";
+import { checkPointOn, runPoint } from "./support/run.ts";
+
+const devices = [
+  { title: "sim, subgroups of 32", open: () => openDevice("sim", { subgroup: 32 }), everything: true },
+  { title: "cpu", open: () => openDevice("cpu"), everything: true },
+  { title: "sim, subgroups of 4", open: () => openDevice("sim", { subgroup: 4 }), everything: false },
+  { title: "sim, subgroups of 8", open: () => openDevice("sim", { subgroup: 8 }), everything: false },
+  { title: "sim, subgroups of 64", open: () => openDevice("sim", { subgroup: 64 }), everything: false },
+];
+
+const groups: Readonly<Record<string, readonly HostileCase[]>> = {
+  masks: maskCases(),
+  scores: scoreCases(),
+  "memory and strides": memoryCases(),
+  "empty and tiny": emptyCases(),
+  dims: dimCases(),
+};
+
+async function wrongOf(device: Device, cases: readonly HostileCase[], rung: (typeof ladder)[number]) {
+  const wrong: string[] = [];
+  for (const { name, problem, inputs } of cases) {
+    const { verdict } = await checkPointOn(device, rung.point, problem, inputs);
+    if (verdict !== "right") wrong.push(`${name}: ${verdict}`);
+  }
+  return wrong;
+}
+
+describe.each(devices)("$title", ({ open, everything }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await open();
+  });
+  afterAll(() => device.close());
+
+  describe.each(Object.entries(groups))("%s", (_, cases) => {
+    // Other widths run every third case.
+    const some = everything ? cases : cases.filter((__, i) => i % 3 === 1);
+    it.each(ladder)("$id", async (rung) => expect(await wrongOf(device, some, rung)).toEqual([]));
+  });
+});
+
+describe.each(devices.filter(({ everything }) => everything))("$title", ({ title, open }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await open();
+  });
+  afterAll(() => device.close());
+
+  it.each(ladder)("$id returns V exactly for one key at −524288", async ({ point }) => {
+    const { problem, inputs } = scoreCases().find(({ name }) => name.includes("−524288"))!;
+    const { o, lse } = await runPoint(device, point, problem, inputs);
+    for (let row = 0; row < 3; row++) expect(o.subarray(row * 8, row * 8 + 8)).toEqual(inputs.v);
+    expect([...lse]).toEqual([-524288, -524288, -524288]);
+  });
+
+  it.each(ladder)("$id gives empty rows zeros and −Infinity", async ({ point }) => {
+    const { problem, inputs } = maskCases()[0]!;
+    const { o, lse } = await runPoint(device, point, problem, inputs);
+    for (const head of [0, 1]) {
+      expect(o.subarray(head * 272, head * 272 + 33 * 8).every((value) => value === 0)).toBe(true);
+      expect(lse.subarray(head * 34, head * 34 + 33).every((value) => value === -Infinity)).toBe(true);
+      expect(o.subarray(head * 272 + 33 * 8, (head + 1) * 272)).toEqual(
+        inputs.v.subarray(head * 8, head * 8 + 8),
+      );
+    }
+  });
+
+  it.each(ladder)("$id leaves nothing behind in reused buffers", async ({ point }) => {
+    const largest = 2 * 10 * 256;
+    const buffers = {
+      q: device.createBuffer("f32", largest),
+      k: device.createBuffer("f32", 2 * 37 * 256),
+      v: device.createBuffer("f32", 2 * 37 * 256),
+      o: device.createBuffer("f32", largest),
+      lse: device.createBuffer("f32", 20),
+    };
+    const subgroup = device.subgroupSize;
+    const nan = (length: number) => new Float32Array(length).fill(Number.NaN);
+    for (const dim of [...DIMS, ...DIMS.toReversed()]) {
+      const [{ problem, inputs }] = dimCases([dim]) as [HostileCase];
+      const plan = planAttention(fitPoint(point, problem, subgroup), problem, { subgroup, writeLse: true });
+      for (const buffer of Object.values(buffers)) await buffer.write(nan(buffer.length));
+      for (const name of ["q", "k", "v"] as const) await buffers[name].write(inputs[name]);
+      const program = await programFor(device, plan.kernel);
+      await program.run({ workgroups: plan.workgroups, args: { ...buffers, ...plan.scalars } });
+      const o = await buffers.o.read();
+      const used = 2 * 10 * dim;
+      expect(o.subarray(used).every(Number.isNaN)).toBe(true);
+      const { reference, bound } = attentionTruth(problem, inputs);
+      const worst = reference.o.reduce((most, value, i) => Math.max(most, Math.abs(value - o[i]!)), 0);
+      expect(worst).toBeLessThanOrEqual(bound);
+    }
+  });
+
+  const workgroups = title === "cpu" ? "all" : "some";
+  it.each([65_535, 65_536, 70_000])(`%i workgroups, ${workgroups} of them`, async (batch) => {
+    const problem = createProblem({ batch, headsQ: 1, headsKv: 1, seqQ: 1, seqK: 2, dim: 8 });
+    const inputs = randomInputs(problem, { seed: 9 });
+    const truth = attentionTruth(problem, inputs);
+    const sample = workgroups === "some" ? [0, 1, 4711, 65_533, batch - 1] : undefined;
+    for (const { id, point } of ladder) {
+      const run = await runPoint(device, point, problem, inputs, sample);
+      expect(run.workgroups).toBe(batch);
+      expect(run.strayWrites).toBe(0);
+      const wrong: number[] = [];
+      for (const row of sample ?? Array.from({ length: batch }, (_, i) => i))
+        for (let i = row * 8; i < (row + 1) * 8; i++)
+          if (!(Math.abs(run.o[i]! - truth.reference.o[i]!) <= truth.bound)) wrong.push(i);
+      expect([id, wrong]).toEqual([id, []]);
+    }
+  });
+});
+
+it("computes one workgroup a tile: the cases above reach beyond 65,535 on x only", () => {
+  const problem = createProblem({ ...squareShape(3, 17, 5, 8), batch: 2 });
+  for (const { point } of ladder) {
+    const plan = planAttention(point, problem, { subgroup: 32, writeLse: false });
+    expect(plan.workgroups).toBe(2 * 3 * Math.ceil(17 / point.queryRows));
+  }
+});

@@ -1,0 +1,226 @@
+/** Random problems on random points against the reference, and relations that must hold between problems. */
+
+import { openDevice } from "@evolver/device";
+import type { Device } from "@evolver/device";
+import {
+  attentionTruth,
+  axes,
+  checkPoint,
+  createProblem,
+  extentsOf,
+  ladder,
+  randomInputs,
+  spanOf,
+  toDense,
+  toStrided,
+} from "@evolver/attention";
+import type { AttentionProblem, FlashPoint, FloatInputs, Mask, Strides } from "@evolver/attention";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkPointOn, runPoint } from "./support/run.ts";
+
+const mask: fc.Arbitrary<Mask> = fc.oneof(
+  fc.constant({ kind: "full" } as const),
+  fc.constant({ kind: "causal" } as const),
+  fc.record({ kind: fc.constant("window" as const), left: fc.nat(20), right: fc.nat(20) }),
+);
+
+/** A permutation of the axes with gaps of up to 3 elements: strides for any extents. */
+const memoryOrder = fc.record({
+  order: fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4, maxLength: 4 }),
+  gaps: fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3), fc.nat(3)),
+});
+
+function stridesFor(
+  extents: readonly number[],
+  { order, gaps }: { readonly order: readonly number[]; readonly gaps: readonly number[] },
+): Strides {
+  const strides = [1, 1, 1, 1];
+  let step = 1;
+  for (const axis of order) {
+    strides[axis] = step + gaps[axis]!;
+    step = strides[axis]! * Math.max(extents[axis]!, 1);
+  }
+  return strides as unknown as Strides;
+}
+
+const problem: fc.Arbitrary<AttentionProblem> = fc
+  .record({
+    batch: fc.integer({ min: 1, max: 2 }),
+    headsKv: fc.integer({ min: 1, max: 2 }),
+    group: fc.integer({ min: 1, max: 3 }),
+    seqQ: fc.integer({ min: 0, max: 20 }),
+    seqK: fc.integer({ min: 0, max: 50 }),
+    dim: fc.oneof(fc.integer({ min: 1, max: 24 }), fc.constantFrom(32, 40, 64)),
+    mask,
+    softcap: fc.constantFrom(0, 0, 4),
+    scale: fc.constantFrom(undefined, 1, -0.5),
+    q: memoryOrder,
+    k: memoryOrder,
+    v: memoryOrder,
+    o: memoryOrder,
+    dense: fc.boolean(),
+  })
+  .map(({ group, q, k, v, o, dense, ...rest }) => {
+    const shape = { ...rest, headsQ: rest.headsKv * group };
+    const extents = extentsOf(shape);
+    const strides = {
+      q: stridesFor(extents.q, q),
+      k: stridesFor(extents.k, k),
+      v: stridesFor(extents.v, v),
+      o: stridesFor(extents.o, o),
+    };
+    return createProblem(
+      {
+        batch: shape.batch,
+        headsQ: shape.headsQ,
+        headsKv: shape.headsKv,
+        seqQ: shape.seqQ,
+        seqK: shape.seqK,
+        dim: shape.dim,
+      },
+      { mask: rest.mask, softcap: rest.softcap, scale: rest.scale, ...(dense ? {} : { strides }) },
+    );
+  });
+
+const anyPoint = fc
+  .record(
+    Object.fromEntries(
+      axes.map(({ name, values }) => [name, fc.constantFrom(...(values as readonly unknown[]))]),
+    ),
+  )
+  .map((values) => values as FlashPoint);
+
+describe("any problem", () => {
+  let cpu: Device;
+  let sim: Device;
+  beforeAll(async () => {
+    cpu = await openDevice("cpu");
+    sim = await openDevice("sim", { subgroup: 8 });
+  });
+  afterAll(() => Promise.all([cpu.close(), sim.close()]));
+
+  it("is right on any rung", async () => {
+    await fc.assert(
+      fc.asyncProperty(problem, fc.constantFrom(...ladder), fc.nat(), async (asked, { point }, seed) => {
+        const { verdict } = await checkPointOn(cpu, point, asked, randomInputs(asked, { seed, padding: 5 }));
+        expect(verdict).toBe("right");
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is right, and clean in the simulator, on any valid point of the space", async () => {
+    await fc.assert(
+      fc.asyncProperty(problem, anyPoint, fc.nat(), async (asked, point, seed) => {
+        fc.pre(checkPoint(point, asked, sim.subgroupSize) === null);
+        const { verdict } = await checkPointOn(sim, point, asked, randomInputs(asked, { seed, padding: 5 }));
+        expect(verdict).toBe("right");
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe.each(ladder)("$id", ({ point }) => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openDevice("cpu");
+  });
+  afterAll(() => device.close());
+
+  const shape = { batch: 2, headsQ: 4, headsKv: 2, seqQ: 11, seqK: 45, dim: 24 };
+
+  /** Both results are right, so each is within a bound of the truth. */
+  async function expectSame(
+    a: readonly [AttentionProblem, FloatInputs],
+    b: readonly [AttentionProblem, FloatInputs],
+  ) {
+    const extents = extentsOf(a[0].shape).o;
+    const { bound, lseBound } = attentionTruth(...a);
+    const [first, second] = [await runPoint(device, point, ...a), await runPoint(device, point, ...b)];
+    const dense = [
+      toDense(first.o, extents, a[0].strides.o),
+      toDense(second.o, extents, b[0].strides.o),
+    ] as const;
+    expect(dense[0]).toHaveLength(dense[1].length);
+    expect(farthest(...dense)).toBeLessThanOrEqual(2 * bound);
+    expect(farthest(first.lse, second.lse)).toBeLessThanOrEqual(2 * lseBound);
+  }
+
+  it("shared key heads are as good as repeated ones", async () => {
+    const grouped = createProblem(shape, { causal: true });
+    const repeated = createProblem({ ...shape, headsKv: 4 }, { causal: true });
+    const inputs = randomInputs(grouped, { seed: 1 });
+    const repeat = (data: Float32Array) => toDense(data, [4, 2, 45, 24], [45 * 24, 0, 24, 1]);
+    await expectSame(
+      [grouped, inputs],
+      [repeated, { q: inputs.q, k: repeat(inputs.k), v: repeat(inputs.v) }],
+    );
+  });
+
+  it("strided tensors are as good as dense ones", async () => {
+    const dense = createProblem(shape, { softcap: 5 });
+    const strides = {
+      q: [24, 48, 960, 1],
+      k: [1, 2, 4, 200],
+      v: [4000, 2000, 31, 1],
+      o: [1, 2, 8, 100],
+    } as const;
+    const strided = createProblem(shape, { softcap: 5, strides });
+    const inputs = randomInputs(dense, { seed: 2 });
+    const extents = extentsOf(shape);
+    const spread = {
+      q: toStrided(inputs.q, extents.q, strides.q),
+      k: toStrided(inputs.k, extents.k, strides.k),
+      v: toStrided(inputs.v, extents.v, strides.v),
+    };
+    expect(spread.q).toHaveLength(spanOf(extents.q, strides.q));
+    await expectSame([dense, inputs], [strided, spread]);
+  });
+
+  it("causal is a window without a left side", async () => {
+    const inputs = randomInputs(createProblem(shape), { seed: 3 });
+    const causal = createProblem(shape, { causal: true });
+    await expectSame([causal, inputs], [createProblem(shape, { window: [Infinity, 0] }), inputs]);
+  });
+
+  it("a wide window is no mask", async () => {
+    const inputs = randomInputs(createProblem(shape), { seed: 4 });
+    await expectSame(
+      [createProblem(shape), inputs],
+      [createProblem(shape, { window: [1000, 1000] }), inputs],
+    );
+  });
+
+  it("scaled queries are as good as a scale", async () => {
+    const half = createProblem(shape, { scale: 0.5 });
+    const inputs = randomInputs(half, { seed: 5 });
+    const scaled = { ...inputs, q: inputs.q.map((value) => value / 2) };
+    await expectSame([half, inputs], [createProblem(shape, { scale: 1 }), scaled]);
+  });
+
+  it("is the same, bit for bit, on the simulator", async () => {
+    const problemOf = createProblem(shape, { causal: true, softcap: 5 });
+    const inputs = randomInputs(problemOf, { seed: 6 });
+    const sim = await openDevice("sim", { subgroup: device.subgroupSize });
+    const [a, b] = [
+      await runPoint(device, point, problemOf, inputs),
+      await runPoint(sim, point, problemOf, inputs),
+    ];
+    expect(a.o).toEqual(b.o);
+    expect(a.lse).toEqual(b.lse);
+    await sim.close();
+  });
+});
+
+/** The largest distance of two arrays' elements; equal infinities are at distance 0, NaN is infinitely far. */
+function farthest(a: Float32Array, b: Float32Array): number {
+  let most = 0;
+  for (const [i, value] of a.entries()) {
+    if (value === b[i]) continue;
+    const distance = Math.abs(value - b[i]!);
+    most = Math.max(most, Number.isNaN(distance) ? Infinity : distance);
+  }
+  return most;
+}
