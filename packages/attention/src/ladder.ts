@@ -21,10 +21,10 @@ export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04]);
 
 /** @throws EvolverError UNKNOWN_RUNG */
 export function rungById(id: string): Rung {
-  const rung = ladder.find((candidate) => candidate.id === id);
-  if (rung !== undefined) return rung;
+  const found = ladder.find((rung) => rung.id === id);
+  if (found !== undefined) return found;
   throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
-    hint: `rungs are ${ladder.map((known) => known.id).join(", ")}`,
+    hint: `rungs are ${ladder.map((rung) => rung.id).join(", ")}`,
   });
 }
 
@@ -56,21 +56,32 @@ export interface ClaimResult {
 }
 
 /**
- * Checks the claims of a rung, running it and the rungs that it compares itself with.
+ * Checks the claims of a rung, running it and the rungs that it may compare itself with, the ladder's earlier ones.
  *
  * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
  */
 export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
   if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
-  const points = new Map<string, FlashPoint>();
-  for (const { id, point, variants } of ladder.slice(0, ladder.indexOf(rung) + 1)) {
-    points.set(id, point);
-    for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
-  }
   const counted = new Map<string, Counters>();
-  for (const [name, point] of points) counted.set(name, await count(device, point));
+  for (const { id, point, variants } of [...ladder.filter(({ id }) => id < rung.id), rung]) {
+    counted.set(id, await countersOf(device, point));
+    for (const [name, variant] of Object.entries(variants))
+      counted.set(`${id} ${name}`, await countersOf(device, variant));
+  }
   return rung.claims.map((claim) => resultOf(claim, counted));
+}
+
+const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
+
+/** Counted once a device: they are the same each time. */
+function countersOf(device: Device, point: FlashPoint): Promise<Counters> {
+  let ofDevice = known.get(device);
+  if (ofDevice === undefined) known.set(device, (ofDevice = new Map()));
+  const key = JSON.stringify(point);
+  let counters = ofDevice.get(key);
+  if (counters === undefined) ofDevice.set(key, (counters = count(device, point)));
+  return counters;
 }
 
 function resultOf(claim: Claim, counted: ReadonlyMap<string, Counters>): ClaimResult {

@@ -44,5 +44,7 @@ takes a key and walks the head dimension; for the output a lane takes columns an
       },
     },
   ],
-  found: "",
+  found: `"Uncoalesced" does not mean more bytes asked for: K and V are asked for equally, 1,048,576 bytes each. But a
+lane's four elements are half a 32-byte sector, and the other half is fetched anew for the next four: K costs 65,536
+sectors, V 32,768. A cache that keeps the sector until then hides the difference.`,
 };
