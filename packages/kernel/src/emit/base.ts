@@ -108,6 +108,10 @@ export abstract class Emitter {
   /** How an endless loop begins. */
   protected readonly forever: string = "while (true) {";
   protected readonly equals: string = "==";
+  /** The operands of arithmetic as the target can take them. */
+  protected prepare(_node: Node & { kind: "op" }, operands: readonly Operand[]): readonly Operand[] {
+    return operands;
+  }
   protected beforeLoop(_node: ForNode | WhileNode): void {}
   protected beginCondition(_node: WhileNode): void {}
   protected beginLoopBody(_node: ForNode | WhileNode): void {}
@@ -252,12 +256,14 @@ export abstract class Emitter {
         this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);
         return;
       case "op": {
-        const operands = this.#takeAll(node.operands);
+        const taken = this.#takeAll(node.operands);
         const reads = this.#reads;
+        if (!this.isUsed(node.result)) return;
+        const operands = this.prepare(node, taken);
         const expression = this.rows[node.op](operands, {
           result: node.result.type,
           helper: (name) => this.helper(name),
-          note: (request, became) => this.note(request, became, true),
+          note: (request, became, fallback) => this.note(request, became, fallback),
         });
         return this.#define(node.result, expression, node, reads);
       }
@@ -278,6 +284,7 @@ export abstract class Emitter {
       case "subgroup": {
         const operands = this.#takeAll(node.operands);
         this.#settle("all");
+        if (!node.results.some((result) => this.isUsed(result))) return;
         const results = this.subgroup(node, operands);
         return node.results.forEach((result, k) => this.#result(result, results[k] as Expression, node));
       }

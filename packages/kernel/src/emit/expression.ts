@@ -74,7 +74,7 @@ export function infix(operator: string, left: Expression, right: Expression): Ex
   let rightText: string;
   switch (precedence) {
     case MULTIPLY:
-      leftText = within(left, UNARY);
+      leftText = within(left, MULTIPLY);
       rightText = within(right, UNARY);
       break;
     case ADD:

@@ -17,6 +17,7 @@ const RESERVED: ReadonlySet<string> = new Set(
     "trait true try type typedef typeid typename typeof u32 uint undefined uniform union unless unsigned use using " +
     "var varying vec2 vec3 vec4 vec2f vec4f void volatile wchar_t where while with workgroup write xor yield NaN " +
     "Infinity Math args arguments workgroups params sin exp exp2 log log2 sqrt rsqrt tanh floor ceil round trunc fma " +
+    "NULL Self abstract alignas asm_fragment attribute become cast co_await co_return co_yield coherent column_major common compile compile_fragment concept consteval constinit crate demote demote_to_helper dynamic_cast external fallthrough filter finally fxgroup groupshared highp impl implements layout lowp macro macro_rules match meta mod move mut noexcept nointerpolation non_coherent noncoherent noperspective nullptr packoffset partial pass patch pixelfragment precision premerge priv pub readonly regardless require resource snorm std subroutine thread_local typename unorm unsafe unsized virtual wgsl writeonly saturate degrees radians dot cross normalize sign step mix countOneBits countLeadingZeros inverseSqrt " +
     "threadIdx blockIdx blockDim gridDim float2 float4 int2 int4 uint2 uint4 lane lanes invocation invocations"
   ).split(" "),
 );

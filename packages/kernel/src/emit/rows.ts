@@ -10,8 +10,8 @@ export interface RowContext {
   readonly result: ScalarType;
   /** Asks for a helper function of the target's text table, and gives its name. */
   helper(name: string): string;
-  /** Notes in the lowering report that the target does less than was asked. */
-  note(request: string, became: string): void;
+  /** Makes an entry in the lowering report. */
+  note(request: string, became: string, fallback: boolean): void;
 }
 
 export type Row = (operands: readonly Operand[], context: RowContext) => Expression;

@@ -1,0 +1,406 @@
+/**
+ * Emits a kernel as WGSL. All scalars go in one uniform struct, after them the true numbers of workgroups where the
+ * grid is "linear"; buffers are the bindings of group 0 in order. What WGSL lacks is in the lowering report.
+ */
+
+import { EvolverError } from "../errors.ts";
+import type {
+  AtomicNode,
+  BuiltinName,
+  ForNode,
+  KernelIR,
+  LoadNode,
+  Node,
+  StoreNode,
+  SubgroupNode,
+  UniformLoadNode,
+} from "../ir/nodes.ts";
+import { ELEMENT_BYTES, type Memory, type NumericType, type ScalarType, type Variable } from "../ir/types.ts";
+import { visitNodes } from "../ir/walk.ts";
+import { Emitter } from "./base.ts";
+import { atom, call, infix, prefix, simple, type Expression, type Operand } from "./expression.ts";
+import { finish, headerComment } from "./finish.ts";
+import { Lines } from "./lines.ts";
+import { builtinName } from "./names.ts";
+import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
+import { helperTexts, type HelperTable } from "./rows.ts";
+import { argument, WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
+import { wgslHelpers } from "./wgsl-helpers.ts";
+
+/** The names of the entry point's own parameters. */
+const ENTRY_NAMES = ["groupId", "gridSize", "localId", "Params"];
+
+const AXES = ["x", "y", "z"] as const;
+
+export class WgslEmitter extends Emitter {
+  protected override readonly rows = wgslRows;
+  protected override readonly forever = "loop {";
+  readonly #helpers: HelperTable;
+  /** The width of all accesses to a memory, if it is one, and 1 otherwise: what its array is made of. */
+  readonly #widths: ReadonlyMap<Memory, number>;
+  readonly #hasSubgroups: boolean;
+  readonly #hasReadWrite: boolean;
+
+  /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
+  constructor(ir: KernelIR, options: EmitOptions) {
+    const helpers = wgslHelpers(ir.subgroupSize);
+    super(ir, options, helpers, ENTRY_NAMES);
+    if (ir.uniformity === "dynamic") {
+      throw new EvolverError(
+        "DYNAMIC_UNIFORMITY",
+        `kernel "${ir.name}" leaves its uniformity to be checked at run time, and WebGPU takes none such`,
+        {
+          where: [ir.site.location],
+          hint: 'make conditions around barriers uniform (gpu.uniformLoad helps) and drop uniformity: "dynamic"',
+        },
+      );
+    }
+    this.#helpers = helpers;
+    this.#widths = accessWidths(ir);
+    let hasSubgroups = false;
+    visitNodes(ir.body, (node) => (hasSubgroups ||= node.kind === "subgroup"));
+    this.#hasSubgroups = hasSubgroups;
+    this.#hasReadWrite = ir.params.some(
+      (param) => param.kind === "buffer" && param.memory.access === "read_write",
+    );
+  }
+
+  get #isLinear(): boolean {
+    return this.options.grid !== "native";
+  }
+
+  emit(): Emitted {
+    const { ir } = this;
+    const entryPoint = this.names.take(ir.name);
+    this.body();
+    const file = new Lines();
+    if (this.#hasSubgroups) {
+      file.add("enable subgroups;");
+      file.add("// Uniformity is proved before this is emitted, by rules that know more than WGSL's.");
+      file.add("diagnostic(off, subgroup_uniformity);");
+      file.add("");
+    }
+    file.add(headerComment(ir));
+    file.add("");
+    const bindings = this.#bindings(file);
+    const uniform = this.#uniform(file, bindings.length);
+    for (const memory of ir.shared)
+      file.add(`var<workgroup> ${this.memoryName(memory)}: ${this.#array(memory, memory.length)};`, ir.site);
+    const texts = helperTexts(this.#helpers, this.helpers);
+    for (const text of texts) file.add(`\n${text}`);
+    file.add("");
+    this.#entry(file, entryPoint, this.out);
+    const grid = this.#isLinear ? "linear" : "native";
+    return finish(ir, "wgsl", entryPoint, file, this.log, { grid, bindings, uniform });
+  }
+
+  #bindings(file: Lines): StorageBinding[] {
+    const bindings: StorageBinding[] = [];
+    for (const param of this.ir.params) {
+      if (param.kind !== "buffer") continue;
+      const { memory } = param;
+      const binding = bindings.length;
+      const readOnly = memory.access === "read";
+      const access = readOnly ? "read" : "read_write";
+      const type = this.#array(memory, null);
+      file.add(
+        `@group(0) @binding(${binding}) var<storage, ${access}> ${this.memoryName(memory)}: ${type};`,
+        this.ir.site,
+      );
+      bindings.push({
+        name: param.name,
+        binding,
+        element: memory.element,
+        readOnly,
+        minBytes: ELEMENT_BYTES * this.#width(memory),
+      });
+    }
+    return bindings;
+  }
+
+  #uniform(file: Lines, binding: number): Emitted["uniform"] {
+    const fields: UniformField[] = [];
+    const lines: string[] = [];
+    const add = (name: string, type: NumericType, text: string): void => {
+      fields.push({ name, type, offset: fields.length * ELEMENT_BYTES });
+      lines.push(`  ${text}: ${type},`);
+    };
+    for (const param of this.ir.params)
+      if (param.kind === "scalar") add(param.name, param.type, this.scalarName(param.name));
+    if (this.#isLinear)
+      for (const axis of AXES) add(`numWorkgroups.${axis}`, "u32", builtinName(`numWorkgroups.${axis}`));
+    if (fields.length === 0) return null;
+    file.add(`struct Params {\n${lines.join("\n")}\n}`, this.ir.site);
+    file.add(`@group(0) @binding(${binding}) var<uniform> params: Params;`, this.ir.site);
+    return { binding, bytes: Math.ceil((fields.length * ELEMENT_BYTES) / 16) * 16, fields };
+  }
+
+  #width(memory: Memory): number {
+    return this.#widths.get(memory) ?? 1;
+  }
+
+  #array(memory: Memory, length: number | null): string {
+    const width = this.#width(memory);
+    const plain = memory.atomic && memory.element === "f32" ? "u32" : memory.element;
+    const scalar = memory.atomic ? `atomic<${plain}>` : plain;
+    const element = width === 1 ? scalar : `vec${width}<${plain}>`;
+    return length === null ? `array<${element}>` : `array<${element}, ${Math.ceil(length / width)}>`;
+  }
+
+  #entry(file: Lines, entryPoint: string, body: Lines): void {
+    const { ir, usedBuiltins: used } = this;
+    const [x, y, z] = ir.workgroupSize;
+    const uses = (name: string): boolean => AXES.some((axis) => used.has(`${name}.${axis}` as BuiltinName));
+    const isBuiltinId = this.#hasSubgroups && this.options.subgroupId !== "computed";
+    const computesId = used.has("subgroupId") && !isBuiltinId;
+    const computesLane = used.has("lane") && !this.#hasSubgroups;
+    const needsGroup =
+      this.#isLinear || uses("workgroupId") || uses("globalId") || used.has("workgroupIndex");
+    const needsGrid = this.#isLinear || uses("numWorkgroups") || used.has("workgroupIndex");
+    const parameters = [
+      needsGroup && "@builtin(workgroup_id) groupId: vec3<u32>",
+      needsGrid && "@builtin(num_workgroups) gridSize: vec3<u32>",
+      (uses("localId") || uses("globalId")) && "@builtin(local_invocation_id) localId: vec3<u32>",
+      (used.has("localIndex") || computesId || computesLane) &&
+        "@builtin(local_invocation_index) localIndex: u32",
+      used.has("lane") && this.#hasSubgroups && "@builtin(subgroup_invocation_id) lane: u32",
+      used.has("subgroupId") && isBuiltinId && "@builtin(subgroup_id) subgroupId: u32",
+    ].filter((text) => text !== false);
+    file.add(`@compute @workgroup_size(${x}, ${y}, ${z})`, ir.site);
+    file.add(`fn ${entryPoint}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
+    file.depth = 1;
+    const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`);
+    const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
+    if (this.#isLinear) {
+      declare("workgroupIndex", linear);
+      file.add(
+        "if (workgroupIndex >= params.numWorkgroupsX * params.numWorkgroupsY * params.numWorkgroupsZ) {\n  return;\n}",
+      );
+    } else if (used.has("workgroupIndex")) declare("workgroupIndex", linear);
+    const ids = {
+      x: "workgroupIndex % params.numWorkgroupsX",
+      y: "workgroupIndex / params.numWorkgroupsX % params.numWorkgroupsY",
+      z: "workgroupIndex / params.numWorkgroupsX / params.numWorkgroupsY",
+    };
+    for (const [k, axis] of AXES.entries()) {
+      const id = builtinName(`workgroupId.${axis}`);
+      const isUsed = used.has(`workgroupId.${axis}`) || used.has(`globalId.${axis}`);
+      if (this.#isLinear && isUsed) declare(id, ids[axis]);
+      const group = this.#isLinear ? id : `groupId.${axis}`;
+      if (used.has(`globalId.${axis}`))
+        declare(builtinName(`globalId.${axis}`), `${group} * ${ir.workgroupSize[k]}u + localId.${axis}`);
+    }
+    if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
+    if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+    file.append(body);
+    file.depth = 0;
+    file.add("}");
+  }
+
+  protected override builtin(builtin: BuiltinName): Expression {
+    const [name, axis] = builtin.split(".");
+    if (name === "localId") return simple(`localId.${axis}`);
+    if (name === "numWorkgroups")
+      return simple(this.#isLinear ? `params.${builtinName(builtin)}` : `gridSize.${axis}`);
+    if (name === "workgroupId" && !this.#isLinear) return simple(`groupId.${axis}`);
+    return simple(builtinName(builtin));
+  }
+
+  protected override literal(type: ScalarType, value: number | boolean): Expression {
+    if (typeof value === "boolean" || Number.isFinite(value)) return wgslLiteral(type, value);
+    const bits = {
+      ...call("bitcast<f32>", simple(this.helper(Number.isNaN(value) ? "nanBits" : "infinityBits"))),
+      simple: true,
+    };
+    return value === -Infinity ? { ...prefix("-", bits), simple: true } : bits;
+  }
+
+  /** Names an operand where WGSL would compute with constants while compiling, and refuse what wraps or divides by 0. */
+  protected override prepare(node: Node & { kind: "op" }, operands: readonly Operand[]): readonly Operand[] {
+    const [first, second] = operands as [Operand, Operand | undefined];
+    const hide = (operand: Operand): Operand => ({
+      ...operand,
+      ...this.bind({ ...operand, simple: false }, operand.type, "literal"),
+      constant: null,
+    });
+    if (operands.every(({ constant }) => constant !== null)) return [hide(first), ...operands.slice(1)];
+    const divides =
+      node.op === "divTrunc" || node.op === "divFloor" || node.op === "remTrunc" || node.op === "modFloor";
+    return divides && second?.constant === 0 ? [first, hide(second)] : operands;
+  }
+
+  protected override parameter(name: string): Expression {
+    return simple(`params.${name}`);
+  }
+
+  protected override declareValue(name: string, _type: ScalarType, text: string): string {
+    return `let ${name} = ${text};`;
+  }
+
+  protected override declareVariable(name: string, type: Variable["type"], text: string | null): string {
+    return `var ${name}: ${WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
+  }
+
+  protected override element(memory: Memory, index: Expression): Expression {
+    return atom(`${this.memoryName(memory)}[${index.text}]`);
+  }
+
+  protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
+    const { memory, results } = node;
+    const width = results.length;
+    const request = `load of ${width} consecutive ${memory.element} of ${memory.name}`;
+    if (this.#width(memory) === width) {
+      this.note(request, `vec${width}`, false);
+      const name = this.names.take(`${memory.name}Vector`);
+      this.line(`let ${name} = ${this.#vector(memory, index).text};`);
+      return results.map((_, k) => simple(`${name}.${"xyzw"[k]}`));
+    }
+    this.note(request, `${width} scalar loads: other accesses to ${memory.name} are of another width`, true);
+    const base = this.bind(index, index.type, "offset");
+    return results.map((_, k) => this.#at(memory, base, index, k));
+  }
+
+  protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
+    const { memory } = node;
+    const width = values.length;
+    const request = `store of ${width} consecutive ${memory.element} of ${memory.name}`;
+    if (this.#width(memory) === width) {
+      this.note(request, `vec${width}`, false);
+      const vector = call(`vec${width}<${memory.element}>`, ...values);
+      return this.line(`${this.#vector(memory, index).text} = ${vector.text};`);
+    }
+    this.note(request, `${width} scalar stores: other accesses to ${memory.name} are of another width`, true);
+    const base = this.bind(index, index.type, "offset");
+    values.forEach((value, k) => this.line(`${this.#at(memory, base, index, k).text} = ${value.text};`));
+  }
+
+  #vector(memory: Memory, index: Operand): Expression {
+    const shift = this.#width(memory) === 4 ? "2u" : "1u";
+    if (typeof index.constant === "number")
+      return this.element(memory, simple(`${index.constant / this.#width(memory)}u`));
+    return this.element(memory, infix(">>", index, simple(shift)));
+  }
+
+  #at(memory: Memory, base: Expression, { type }: Operand, k: number): Expression {
+    const step = simple(`${k}${type === "i32" ? "i" : "u"}`);
+    return this.element(memory, k === 0 ? base : infix("+", base, step));
+  }
+
+  protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
+    const { op, memory, order } = node;
+    const space = memory.space === "shared" ? "Workgroup" : "Storage";
+    const address = simple(`&${this.element(memory, index).text}`);
+    if (order !== "relaxed")
+      this.note(
+        `atomic ${op} of ${memory.name} that orders other accesses (${order})`,
+        "a relaxed one: WGSL has no other",
+        true,
+      );
+    if (op === "compareExchange")
+      return call(
+        this.helper(`compareExchange${space}${memory.element.toUpperCase()}`),
+        address,
+        ...operands,
+      );
+    const name = `atomic${op[0]?.toUpperCase()}${op.slice(1)}`;
+    if (memory.element !== "f32") return call(name, address, ...operands);
+    if (op === "add") {
+      this.note(`atomic add of f32 to ${memory.name}`, "a loop of compare-exchange", true);
+      return call(this.helper(`atomicAddF32${space}`), address, ...operands);
+    }
+    const bits = operands.map((operand) => call("bitcast<u32>", operand));
+    const result = call(name, address, ...bits);
+    return op === "store" || node.result === null || !this.isUsed(node.result)
+      ? result
+      : call("bitcast<f32>", result);
+  }
+
+  protected override barrier(): void {
+    if (this.#hasReadWrite) this.line("storageBarrier();");
+    this.line("workgroupBarrier();");
+  }
+
+  protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {
+    if (this.#hasReadWrite) this.line("storageBarrier();");
+    return call("workgroupUniformLoad", simple(`&${this.element(node.memory, index).text}`));
+  }
+
+  protected override forHeader(
+    node: ForNode,
+    name: string,
+    from: Expression,
+    to: Expression,
+    step: Operand,
+  ): string {
+    const test = infix(node.direction === "up" ? "<" : ">", simple(name), to).text;
+    return `for (var ${name} = ${from.text}; ${test}; ${name} += ${step.text})`;
+  }
+
+  protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {
+    const [value, second] = operands as [Operand, Operand | undefined];
+    const isExact = value.type === "f32" && this.options.subgroupSums !== "builtin";
+    const lane = (): Expression => {
+      this.usedBuiltins.add("lane");
+      return simple("lane");
+    };
+    /** The built-in wants an offset that is the same for the subgroup; a literal surely is. */
+    const relative = (name: string, operator: string): Expression =>
+      second?.constant === null
+        ? call("subgroupShuffle", value, infix(operator, lane(), second))
+        : call(name, value, second as Operand);
+    switch (node.op) {
+      case "sum":
+        return [isExact ? call(this.helper("subgroupSumF32"), value) : call("subgroupAdd", value)];
+      case "min":
+        return [isExact ? call(this.helper("subgroupMinF32"), value) : call("subgroupMin", value)];
+      case "max":
+        return [isExact ? call(this.helper("subgroupMaxF32"), value) : call("subgroupMax", value)];
+      case "inclusiveSum":
+        return [
+          isExact ? call(this.helper("inclusiveSumF32"), value, lane()) : call("subgroupInclusiveAdd", value),
+        ];
+      case "exclusiveSum":
+        return [
+          isExact ? call(this.helper("exclusiveSumF32"), value, lane()) : call("subgroupExclusiveAdd", value),
+        ];
+      case "any":
+        return [call("subgroupAny", argument(value))];
+      case "all":
+        return [call("subgroupAll", argument(value))];
+      case "ballot": {
+        const votes = this.names.take("votes");
+        this.line(`let ${votes} = ${call("subgroupBallot", argument(value)).text};`);
+        return node.results.map((_, k) => simple(`${votes}.${"xyzw"[k]}`));
+      }
+      case "broadcastFirst":
+        return [call("subgroupBroadcastFirst", value)];
+      case "broadcast":
+        return [
+          call(second?.constant === null ? "subgroupShuffle" : "subgroupBroadcast", value, second as Operand),
+        ];
+      case "shuffle":
+        return [call("subgroupShuffle", value, second as Operand)];
+      case "shuffleXor":
+        return [relative("subgroupShuffleXor", "^")];
+      case "shuffleUp":
+        return [relative("subgroupShuffleUp", "-")];
+      case "shuffleDown":
+        return [relative("subgroupShuffleDown", "+")];
+    }
+  }
+}
+
+/** The one width of a memory's accesses, where it has one wider than 1. */
+function accessWidths(ir: KernelIR): Map<Memory, number> {
+  const widths = new Map<Memory, number>();
+  const see = (memory: Memory, width: number): void => {
+    const known = widths.get(memory);
+    widths.set(memory, known === undefined || known === width ? width : 1);
+  };
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "load") see(node.memory, node.results.length);
+    else if (node.kind === "store") see(node.memory, node.values.length);
+    else if (node.kind === "uniformLoad") see(node.memory, 1);
+  });
+  return widths;
+}
