@@ -21,7 +21,8 @@ interface Entry {
   readonly kind: FindingKind;
   readonly message: string;
   readonly sides: { readonly side: Side; readonly lanes: Set<number> }[];
-  readonly request: number;
+  /** The latest one. */
+  request: number;
   count: number;
 }
 
@@ -53,6 +54,7 @@ export class Report {
       for (const [i, side] of sides.entries()) for (const lane of side.lanes) known.sides[i]?.lanes.add(lane);
     } else {
       known.count++;
+      known.request = request;
     }
   }
 

@@ -12,7 +12,7 @@ import { AT_ATOMIC, AT_BARRIER } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
 
 /** Atomic operations of every waiting subgroup without a change in memory after which they wait forever. */
-const MAX_POLLS = 20_000;
+const MAX_POLLS = 4_000;
 
 export interface Schedule {
   readonly subgroups: readonly Subgroup[];
