@@ -56,7 +56,13 @@ export interface Verdict {
 /** What may be judged: a point of the space, or a module that prints a plan. */
 export type Candidate =
   | { readonly kind: "point"; readonly point: Point }
-  | { readonly kind: "module"; /** Absolute path of the TypeScript file. */ readonly path: string };
+  | {
+      readonly kind: "module";
+      /** Absolute path of the TypeScript file. */
+      readonly path: string;
+      /** The function in it that gives the plan; "plan" if absent. */
+      readonly export?: string;
+    };
 
 /** One candidate, judged. */
 export interface Trial {

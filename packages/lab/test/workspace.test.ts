@@ -199,7 +199,9 @@ describe("kill -9", () => {
       await run();
       const parent = git("rev-parse", "HEAD~1");
       const commit = git("rev-parse", "HEAD");
-      const changed = git("diff", "--name-only", "--no-renames", "-z", parent, commit).split("\0").filter(Boolean);
+      const changed = git("diff", "--name-only", "--no-renames", "-z", parent, commit)
+        .split("\0")
+        .filter(Boolean);
       const after = snapshot();
       // Back to the parent, with the journal as it was then.
       git("reset", "-q", "--hard", parent);

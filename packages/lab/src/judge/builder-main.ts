@@ -10,13 +10,12 @@ import { printPlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
 import type { Shape } from "../study.ts";
 
-/** What a candidate's module exports. */
-interface CandidateModule {
-  readonly plan?: (shape: Shape, build: { readonly subgroup: number }) => Plan;
-}
+/** What a candidate's module exports, under the name asked for. */
+type PlanFunction = (shape: Shape, build: { readonly subgroup: number }) => Plan;
 
 interface Request {
   readonly path: string;
+  readonly name: string;
   readonly shapes: readonly Shape[];
   readonly subgroup: number;
 }
@@ -30,9 +29,12 @@ registerHooks({
 });
 
 const request = JSON.parse(readFileSync(0, "utf8")) as Request;
-const candidate = (await import(pathToFileURL(request.path).href)) as CandidateModule;
-const { plan } = candidate;
-if (typeof plan !== "function") throw new TypeError("the module exports no function called plan");
+const candidate = (await import(pathToFileURL(request.path).href)) as Record<
+  string,
+  PlanFunction | undefined
+>;
+const plan = candidate[request.name];
+if (typeof plan !== "function") throw new TypeError(`the module exports no function called ${request.name}`);
 const plans = request.shapes.map((shape) => printPlan(plan(shape, { subgroup: request.subgroup })));
 
 const bytes = Buffer.from(JSON.stringify(plans), "utf8");

@@ -12,6 +12,9 @@ import { EvolverError } from "@evolver/kernel";
 import { parsePlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
 import type { Shape } from "../study.ts";
+import type { Candidate } from "../verdict.ts";
+
+type ModuleCandidate = Extract<Candidate, { readonly kind: "module" }>;
 
 const MAIN = fileURLToPath(new URL("./builder-main.ts", import.meta.url));
 /** The project's own modules, which the candidate imports: packages/ and the node_modules that links them. */
@@ -23,10 +26,15 @@ const HEAP_MIB = 512;
  * One plan for each shape.
  * @throws EvolverError BUILD_FAILED, PLAN_INVALID
  */
-export async function buildModule(path: string, shapes: readonly Shape[], subgroup: number): Promise<Plan[]> {
+export async function buildModule(
+  candidate: ModuleCandidate,
+  shapes: readonly Shape[],
+  subgroup: number,
+): Promise<Plan[]> {
+  const { path, export: name = "plan" } = candidate;
   const folder = mkdtempSync(join(tmpdir(), "evolver-build-"));
   try {
-    const text = await runBuilder(folder, path, JSON.stringify({ path, shapes, subgroup }));
+    const text = await runBuilder(folder, path, JSON.stringify({ path, name, shapes, subgroup }));
     const plans: unknown = JSON.parse(text);
     if (
       !Array.isArray(plans) ||

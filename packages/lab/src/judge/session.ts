@@ -3,7 +3,6 @@
  * does, only its plan, on devices that the judge opened.
  */
 
-import { openDevice } from "@evolver/device";
 import type { Device } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import { canonicalJson } from "../json.ts";
@@ -15,6 +14,8 @@ import type { Case, Measurement, Shape, Study } from "../study.ts";
 import { failedVerdict } from "../verdict.ts";
 import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "../verdict.ts";
 import { buildModule } from "./builder.ts";
+import { openJudgeDevices } from "./devices.ts";
+import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
 import { compareOutputs, ignoredInputs, trivialAnswer } from "./outputs.ts";
 import { PlanRunner } from "./runner.ts";
@@ -34,25 +35,16 @@ class Rejection extends Error {
 
 export class Session {
   readonly #study: Study;
-  /** Counts and checks. */
-  readonly #simulator: Device;
-  /** Runs large cases. */
-  readonly #fast: Device;
-  /** Times. */
-  readonly #timer: Device;
+  readonly #devices: JudgeDevices;
 
-  private constructor(study: Study, simulator: Device, fast: Device, timer: Device) {
+  private constructor(study: Study, devices: JudgeDevices) {
     this.#study = study;
-    this.#simulator = simulator;
-    this.#fast = fast;
-    this.#timer = timer;
+    this.#devices = devices;
   }
 
   /** @param device what is evolved for: "sim" for modelled time, or a device with a clock */
   static async open(study: Study, device: string): Promise<Session> {
-    const simulator = await openDevice("sim", { findings: "collect" });
-    const fast = await openDevice(device === "sim" ? "cpu" : (device as Device["id"]));
-    return new Session(study, simulator, fast, device === "sim" ? simulator : fast);
+    return new Session(study, await openJudgeDevices(device));
   }
 
   /**
@@ -61,7 +53,8 @@ export class Session {
    */
   admit(check: boolean): Admission {
     const checks = check ? this.#checkStudy() : [];
-    return { deviceName: this.#timer.name, subgroup: this.#timer.subgroupSize, checks };
+    const { timer } = this.#devices;
+    return { deviceName: timer.name, subgroup: timer.subgroupSize, checks };
   }
 
   #checkStudy(): string[] {
@@ -109,7 +102,7 @@ export class Session {
   }
 
   async judge(request: JudgeRequest): Promise<Verdict> {
-    const bench = new Bench(this.#study, this.#simulator, this.#fast);
+    const bench = new Bench(this.#study, this.#devices);
     try {
       return await this.#judge(request, bench);
     } catch (error) {
@@ -163,9 +156,9 @@ export class Session {
   }
 
   async #plansOf(candidate: Candidate, shapes: readonly Shape[]): Promise<Plan[]> {
-    const subgroup = this.#timer.subgroupSize;
+    const subgroup = this.#devices.timer.subgroupSize;
     try {
-      if (candidate.kind === "module") return await buildModule(candidate.path, shapes, subgroup);
+      if (candidate.kind === "module") return await buildModule(candidate, shapes, subgroup);
       return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup }));
     } catch (error) {
       const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
@@ -180,11 +173,12 @@ export class Session {
     seed: number,
   ): Promise<Pick<Verdict, "timeMs" | "timeKind" | "noise" | "championTimeMs" | "counters" | "details">> {
     const input = this.#study.objectiveCase(deriveSeed(seed, "time"));
-    const own = await bench.bound(input, plan, this.#timer);
+    const { timer } = this.#devices;
+    const own = await bench.bound(input, plan, timer);
     const rival =
-      champion === null || this.#timer.id === "sim"
+      champion === null || timer.id === "sim"
         ? null
-        : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, this.#timer);
+        : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, timer);
     try {
       await own.load(input.inputs);
       await rival?.load(input.inputs);
@@ -200,17 +194,15 @@ export class Session {
 /** One candidate's programs and buffers, kept over all its runs, and what came of them. */
 class Bench {
   readonly #study: Study;
-  readonly #simulator: Device;
-  readonly #fast: Device;
+  readonly #devices: JudgeDevices;
   readonly #runners = new Map<string, PlanRunner>();
   readonly #outcomes: CaseOutcome[] = [];
   #plans: ReadonlyMap<string, Plan> = new Map();
   hash: string | null = null;
 
-  constructor(study: Study, simulator: Device, fast: Device) {
+  constructor(study: Study, devices: JudgeDevices) {
     this.#study = study;
-    this.#simulator = simulator;
-    this.#fast = fast;
+    this.#devices = devices;
   }
 
   setPlans(plans: ReadonlyMap<string, Plan>): void {
@@ -222,7 +214,7 @@ class Bench {
   }
 
   async verify(input: Case, stage: CaseOutcome["stage"]): Promise<void> {
-    const device = input.checks === "full" ? this.#simulator : this.#fast;
+    const device = input.checks === "full" ? this.#devices.simulator : this.#devices.fast;
     const runner = await this.bound(input, this.planOf(input), device);
     const { outputs, fault } = await launching(() => runner.verify(input.inputs));
     const { error, bound, problem } = compareOutputs(outputs, this.#study.expected(input));
@@ -237,7 +229,7 @@ class Bench {
 
   /** Many runs in a row on the same buffers, then a look at the last. */
   async endure(input: Case): Promise<void> {
-    const runner = await this.bound(input, this.planOf(input), this.#fast);
+    const runner = await this.bound(input, this.planOf(input), this.#devices.fast);
     await runner.load(input.inputs);
     for (let i = 0; i < ENDURANCE; i++) await launching(() => runner.run());
     await this.verify({ ...input, checks: "fast" }, "repeat");
@@ -245,7 +237,7 @@ class Bench {
 
   /** The same input twice must give the same bits. */
   async repeat(input: Case): Promise<void> {
-    const runner = await this.bound(input, this.planOf(input), this.#fast);
+    const runner = await this.bound(input, this.planOf(input), this.#devices.fast);
     const once = await launching(() => runner.verify(input.inputs));
     const twice = await launching(() => runner.verify(input.inputs));
     for (const [name, values] of Object.entries(once.outputs)) {
@@ -260,7 +252,7 @@ class Bench {
   }
 
   async bound(input: Case, plan: Plan, device: Device): Promise<PlanRunner> {
-    const key = `${device.id} ${canonicalJson(input.shape)}`;
+    const key = `${device === this.#devices.fast ? "fast" : "checked"} ${canonicalJson(input.shape)}`;
     let runner = this.#runners.get(key);
     if (!runner) {
       runner = await launching(() => PlanRunner.create(plan, device));

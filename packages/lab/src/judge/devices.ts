@@ -1,0 +1,31 @@
+/** The devices that a judge works with. */
+
+import { openDevice } from "@evolver/device";
+import type { Device, DeviceId } from "@evolver/device";
+import { EvolverError } from "@evolver/kernel";
+
+export interface JudgeDevices {
+  /** Finds what is wrong, and counts. */
+  readonly simulator: Device;
+  /** Runs large cases. */
+  readonly fast: Device;
+  /** Times: the simulator if time is modelled. */
+  readonly timer: Device;
+}
+
+/** @param id what is evolved for: "sim" for modelled time, or a device with a clock */
+export async function openJudgeDevices(id: string): Promise<JudgeDevices> {
+  const simulator = await openDevice("sim", { onFinding: "collect" });
+  const fast = id === "sim" ? await openFast() : await openDevice(id as DeviceId);
+  return { simulator, fast, timer: id === "sim" ? simulator : fast };
+}
+
+/** The processor, or where it is no device, the simulator without its checks. */
+async function openFast(): Promise<Device> {
+  try {
+    return await openDevice("cpu");
+  } catch (error) {
+    if (!(error instanceof EvolverError && error.code === "DEVICE_UNAVAILABLE")) throw error;
+    return openDevice("sim", { checks: false, counters: false, onFinding: "collect" });
+  }
+}

@@ -1,0 +1,11 @@
+/** What each file here exports: `plan`, the cheat; `honest`, its twin; and `expectation`, how it must be caught. */
+
+import type { Json, Plan, VerdictStatus } from "../../src/index.ts";
+
+export type PlanFunction = (shape: Json, build: { readonly subgroup: number }) => Plan;
+
+export interface Expectation {
+  readonly status: VerdictStatus;
+  /** The stated reason. */
+  readonly reason: RegExp;
+}

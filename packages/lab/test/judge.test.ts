@@ -1,0 +1,326 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openJudgeProcess } from "../src/index.ts";
+import type { Candidate, Judge, JudgeRequest, StudyDefinition, Verdict } from "../src/index.ts";
+import type { Expectation } from "./cheats/cheat.ts";
+import { deaf, loose, notANumber, toy, trapped } from "./toy.ts";
+
+const CHEATS = join(import.meta.dirname, "cheats");
+const baseline = { rows: 1, vector: 1, weights: "global", unroll: 1 };
+
+let judge: Judge;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-test-"));
+  judge = await openJudgeProcess(toy, {}, { device: "sim" });
+});
+afterAll(async () => {
+  await judge.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ask(candidate: Candidate, request: Partial<JudgeRequest> = {}, by = judge): Promise<Verdict> {
+  return by.judge({ candidate, seed: 1, known: {}, champion: null, deadlineMs: 60_000, ...request });
+}
+
+const point = (changes: object = {}): Candidate => ({ kind: "point", point: { ...baseline, ...changes } });
+
+/** A candidate module with this text. */
+function written(text: string, name = "candidate"): Candidate {
+  const path = join(folder, `${name}-${Math.random().toString(36).slice(2)}.ts`);
+  writeFileSync(path, text.replaceAll("MATVEC", join(CHEATS, "matvec.ts")));
+  return { kind: "module", path };
+}
+
+/** Whether a process with this text in its command line or environment is alive. */
+function aliveWith(text: string): boolean {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text);
+      } catch {
+        return false;
+      }
+    });
+}
+
+describe("a candidate that is right", () => {
+  it("is verified on all cases before and after timing, and timed", async () => {
+    const verdict = await ask(point());
+    expect(verdict).toMatchObject({ status: "ok", reason: "", timeKind: "modelled", noise: 0 });
+    expect(verdict.timeMs).toBeGreaterThan(0);
+    expect(verdict.counters?.globalReadBytes).toBe(2 * 4 * 40 * 256);
+    expect(verdict.error!).toBeLessThanOrEqual(verdict.bound!);
+    const stages = verdict.cases.map(({ stage }) => stage);
+    expect(stages).toEqual([...stages].toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)));
+    expect(verdict.cases.filter(({ stage }) => stage === "verify").map((outcome) => outcome.case)).toEqual([
+      "random 5×36",
+      "one row",
+      "one hot 7×64",
+      "zeros and ones 5×36",
+      "all zero 3×8",
+      "objective 40×256",
+    ]);
+    const seedsOf = (stage: string): Set<number> =>
+      new Set(verdict.cases.filter((outcome) => outcome.stage === stage).map(({ seed }) => seed));
+    for (const seed of seedsOf("verify-after-timing")) expect(seedsOf("verify")).not.toContain(seed);
+  });
+
+  it("gets the same verdict again, bit for bit, and other data with another seed", async () => {
+    const first = await ask(point({ vector: 4 }));
+    expect(await ask(point({ vector: 4 }))).toEqual(first);
+    const other = await ask(point({ vector: 4 }), { seed: 2 });
+    expect(other.cases.map(({ seed }) => seed)).not.toEqual(first.cases.map(({ seed }) => seed));
+  });
+
+  it("is refused if a trial before did the same under another name", async () => {
+    const { hash } = await ask(point());
+    const verdict = await ask(point(), { known: { [hash as string]: 12 } });
+    expect(verdict).toMatchObject({
+      status: "duplicate",
+      reason: "It does the same as trial 12.",
+      timeMs: null,
+    });
+    // Unrolling is a request to a compiler; it makes another program.
+    expect((await ask(point({ unroll: 2 }), { known: { [hash as string]: 12 } })).status).toBe("ok");
+  });
+
+  it("has the hash that a module with the same kernel has, whatever it calls things", async () => {
+    const text = (name: string): string => `
+      import { matvec } from "MATVEC";
+      export function plan(shape, build) {
+        const plan = matvec(shape, build);
+        const rename = (text) => text === "memory" ? "${name}" : text;
+        return { ...plan, timeMs: 0, buffers: plan.buffers.map((b) => ({ ...b, name: rename(b.name) })),
+          launches: plan.launches.map((l) => ({ ...l, args: { ...l.args, memory: { buffer: "${name}" } } })) };
+      }`;
+    const [a, b] = [await ask(written(text("memory"))), await ask(written(text("other")))];
+    expect(a).toMatchObject({ status: "ok", reason: "" });
+    expect(a.hash).toBe(b.hash);
+    // Its own claim of a time is nobody's business.
+    expect(a.timeMs).toBeGreaterThan(0);
+  });
+});
+
+const ORDER = ["verify", "repeat", "verify-after-timing"];
+
+describe("planted cheats", async () => {
+  const names = readdirSync(CHEATS).filter((name) => /^\d\d-/.test(name));
+  const caught: string[] = [];
+  afterAll(() => {
+    console.log(`caught ${caught.length} of ${names.length} planted cheats`);
+  });
+
+  it.each(names)("%s is caught for the stated reason, and its honest twin passes", async (name) => {
+    const path = join(CHEATS, name);
+    const { expectation } = (await import(path)) as { readonly expectation: Expectation };
+    const cheat = await ask({ kind: "module", path });
+    expect({ status: cheat.status, reason: cheat.reason }).toEqual({
+      status: expectation.status,
+      reason: expect.stringMatching(expectation.reason),
+    });
+    expect(cheat.timeMs).toBeNull();
+    const twin = await ask({ kind: "module", path, export: "honest" });
+    expect({ status: twin.status, reason: twin.reason }).toEqual({ status: "ok", reason: "" });
+    caught.push(name);
+  });
+
+  it("cover the cases that a first set must", () => {
+    const numbers = new Set(names.map((name) => Number(name.slice(0, 2))));
+    expect([...numbers]).toEqual([1, 2, 7, 8, 10, 19, 20, 23, 24, 29, 31]);
+  });
+});
+
+describe("a candidate that is no candidate", () => {
+  it.each([
+    ["a value that the axis lacks", { vector: 3 }, /vector is 3, and must be one of 1, 2, 4/],
+    ["an axis that there is not", { colour: "red" }, /no axis colour/],
+    ["an axis missing", { rows: undefined }, /no rows/],
+  ])("a point with %s is invalid", async (_, changes, reason) => {
+    const verdict = await ask(point(changes));
+    expect(verdict).toMatchObject({ status: "invalid", reason: expect.stringMatching(reason) });
+  });
+
+  const plans: [string, string, string, RegExp][] = [
+    [
+      "throws",
+      `export function plan() { throw new RangeError("no tile of 0"); }`,
+      "build-failed",
+      /no tile of 0/,
+    ],
+    ["is no TypeScript", `export const plan = ;`, "build-failed", /SyntaxError/],
+    ["exports no plan", `export const nothing = 1;`, "build-failed", /exports no function called plan/],
+    ["gives no plan", `export const plan = () => ({ kernels: [] });`, "invalid", /lists of kernels/],
+    ["ends its process", `process.exit(0);`, "invalid", /can't be read/],
+    [
+      "exhausts its memory",
+      `const all = []; for (;;) all.push(new Array(1e6).fill(1));`,
+      "build-failed",
+      /./,
+    ],
+    [
+      "prints a verdict of its own",
+      `import { writeSync } from "node:fs"; writeSync(3, '{"kind":"verdict","status":"ok"}'); process.exit(0);`,
+      "invalid",
+      /something else than its plans/,
+    ],
+    [
+      "starts a process",
+      `import { spawn } from "node:child_process"; spawn("sleep", ["1000"], { detached: true });
+       export const plan = () => null;`,
+      "build-failed",
+      /ERR_ACCESS_DENIED|restricted|permission/i,
+    ],
+    [
+      "writes a file",
+      `import { writeFileSync } from "node:fs"; writeFileSync("/tmp/evolver-forged", "x"); export const plan = () => null;`,
+      "build-failed",
+      /ERR_ACCESS_DENIED|restricted|permission/i,
+    ],
+    [
+      "reads what is none of its business",
+      `import { readFileSync } from "node:fs"; readFileSync("/etc/hostname"); export const plan = () => null;`,
+      "build-failed",
+      /ERR_ACCESS_DENIED|restricted|permission/i,
+    ],
+    [
+      "takes an input of another length",
+      `import { matvec } from "MATVEC";
+       export const plan = (shape, build) => matvec({ ...shape, rows: shape.rows + 1 }, build);`,
+      "invalid",
+      /input x is \d+ f32; the plan says/,
+    ],
+    [
+      "has no output",
+      `import { matvec } from "MATVEC";
+       export function plan(shape, build) {
+         const plan = matvec(shape, build);
+         return { ...plan, buffers: plan.buffers.map((b) => b.name === "y" ? { ...b, role: "scratch" } : b) };
+       }`,
+      "invalid",
+      /no output called y/,
+    ],
+    [
+      "wants a workgroup of 4096",
+      `import { kernel, buffer, f32 } from "@evolver/kernel";
+       export function plan({ rows, columns }) {
+         const ir = kernel("k", { params: { y: buffer(f32, "write") }, workgroup: [4096] },
+           ({ y }, gpu) => y.set(gpu.globalId.x, 0)).build({ subgroup: 32 });
+         const buffers = [["x", "input", rows * columns], ["w", "input", columns], ["y", "output", rows]]
+           .map(([name, role, length]) => ({ name, role, element: "f32", length }));
+         return { kernels: [ir], buffers, launches: [{ kernel: 0, workgroups: [1, 1, 1], args: { y: { buffer: "y" } } }] };
+       }`,
+      "build-failed",
+      /4096/,
+    ],
+  ];
+
+  it.each(plans)("a module that %s", async (_, text, status, reason) => {
+    const verdict = await ask(written(text));
+    expect(verdict).toMatchObject({ status, reason: expect.stringMatching(reason) });
+  });
+
+  it("a race is a finding, with its line", async () => {
+    const text = `
+      import { matvec } from "MATVEC";
+      export const plan = (shape, build) => matvec(shape, build, {
+        around({ gpu, y, row }, work) { y.set(row, gpu.lane.toF32()); work(); },
+      });`;
+    const verdict = await ask(written(text));
+    expect(verdict).toMatchObject({
+      status: "findings",
+      reason: expect.stringMatching(/data-race.*candidate-\w+\.ts:\d/s),
+    });
+  });
+
+  it("an answer that changes from run to run is nondeterministic, though within its tolerance", async () => {
+    const text = `
+      import { counting } from "${join(CHEATS, "counting.ts")}";
+      export const plan = counting(({ gpu, y, row }, run, work) => {
+        work();
+        gpu.if(gpu.lane.eq(0).and(run.and(1).eq(1)), () => y.set(row, y.get(row).mul(1 + 2 ** -23)));
+      });`;
+    expect(await ask(written(text))).toMatchObject({
+      status: "nondeterministic",
+      reason: expect.stringMatching(/the same input gave y/),
+    });
+  });
+});
+
+describe("the deadline", () => {
+  it("kills a module that ignores signals and loops forever, with all its group, and the next one is judged", async () => {
+    const candidate = written(
+      `for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]) process.on(signal, () => {});
+       for (;;);`,
+      "stubborn",
+    );
+    const start = performance.now();
+    const asked = ask(candidate, { deadlineMs: 2500 });
+    await expect.poll(() => aliveWith("builder-main.ts"), { timeout: 2400 }).toBe(true);
+    expect(await asked).toMatchObject({ status: "timeout", timeMs: null });
+    expect(performance.now() - start).toBeLessThan(5000);
+    await expect.poll(() => aliveWith("builder-main.ts"), { timeout: 2000 }).toBe(false);
+    expect((await ask(point())).status).toBe("ok");
+  });
+
+  it("kills a kernel that never ends", async () => {
+    const text = `
+      import { matvec } from "MATVEC";
+      export const plan = (shape, build) => matvec(shape, build, {
+        around({ gpu, memory, row }, work) { gpu.while(() => memory.get(row).ne(1), () => { memory.get(row); }); work(); },
+      });`;
+    const verdict = await ask(written(text), { deadlineMs: 4000 });
+    expect(["timeout", "findings"]).toContain(verdict.status);
+    expect((await ask(point())).status).toBe("ok");
+  });
+
+  it("and ends of the judge's process are verdicts too", async () => {
+    const own = await openJudgeProcess(trapped, {}, { device: "sim" });
+    try {
+      expect((await ask(point({ unroll: 2 }), { deadlineMs: 1500 }, own)).status).toBe("timeout");
+      const crashed = await ask(point({ unroll: 4 }), {}, own);
+      expect(crashed).toMatchObject({ status: "crashed", reason: expect.stringContaining("exit code 7") });
+      expect((await ask(point(), {}, own)).status).toBe("ok");
+    } finally {
+      await own.close();
+    }
+  });
+
+  it("an abort stops it at once", async () => {
+    const controller = new AbortController();
+    const request = {
+      candidate: written("for (;;);"),
+      seed: 1,
+      known: {},
+      champion: null,
+      deadlineMs: 60_000,
+    };
+    const asked = judge.judge(request, controller.signal);
+    setTimeout(() => controller.abort(), 300);
+    await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("admission", () => {
+  const refused: [string, StudyDefinition, RegExp][] = [
+    ["zeros would pass", loose, /All zeros would pass for the output y in case random/],
+    ["the answer does not depend on an input", deaf, /does not depend on w/],
+    ["the truth has a NaN", notANumber, /the truth of y in case .* has a NaN/],
+  ];
+  it.each(refused)("refuses a study where %s", async (_, definition, reason) => {
+    const error = await openJudgeProcess(definition, {}, { device: "sim" }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: "STUDY_REFUSED" });
+    expect(String(error)).toMatch(reason);
+  });
+
+  it("says what it made sure of", () => {
+    expect(judge.admission.checks.join(" ")).toMatch(/zeros, constants, the mean and permutations fail/);
+    expect(judge.admission.subgroup).toBe(32);
+  });
+});
