@@ -80,12 +80,7 @@ function laneAddresses(
 }
 
 /** Computes before the lanes of a run what they share; must run where code is not conditional. */
-export function prepareAccess(
-  e: Emitter,
-  cache: AddressCache,
-  node: LoadNode | StoreNode,
-  mask: Mask,
-): void {
+export function prepareAccess(e: Emitter, cache: AddressCache, node: LoadNode | StoreNode, mask: Mask): void {
   const { memory, index } = node;
   const { root } = e.partition.resolve(index);
   const form = e.form(root);
@@ -220,8 +215,14 @@ export function loadLanes(
       f.get(pair).memoryLane(OP.v128Load64Lane, offset, 2, 1).set(pair);
       return pair;
     }) as [number, number];
-    f.get(pairs[0]).get(pairs[1]).shuffle([0, 2, 4, 6]).set(into[0] as number);
-    f.get(pairs[0]).get(pairs[1]).shuffle([1, 3, 5, 7]).set(into[1] as number);
+    f.get(pairs[0])
+      .get(pairs[1])
+      .shuffle([0, 2, 4, 6])
+      .set(into[0] as number);
+    f.get(pairs[0])
+      .get(pairs[1])
+      .shuffle([1, 3, 5, 7])
+      .set(into[1] as number);
     for (const pair of pairs) f.release(pair);
     return;
   }
@@ -249,10 +250,22 @@ function transpose(e: Emitter, rows: readonly number[], into: readonly number[])
     f.get(x).get(y).shuffle(lanes).set(half);
     return half;
   }) as [number, number, number, number];
-  f.get(ab0).get(cd0).shuffle([0, 1, 4, 5]).set(into[0] as number);
-  f.get(ab0).get(cd0).shuffle([2, 3, 6, 7]).set(into[1] as number);
-  f.get(ab1).get(cd1).shuffle([0, 1, 4, 5]).set(into[2] as number);
-  f.get(ab1).get(cd1).shuffle([2, 3, 6, 7]).set(into[3] as number);
+  f.get(ab0)
+    .get(cd0)
+    .shuffle([0, 1, 4, 5])
+    .set(into[0] as number);
+  f.get(ab0)
+    .get(cd0)
+    .shuffle([2, 3, 6, 7])
+    .set(into[1] as number);
+  f.get(ab1)
+    .get(cd1)
+    .shuffle([0, 1, 4, 5])
+    .set(into[2] as number);
+  f.get(ab1)
+    .get(cd1)
+    .shuffle([2, 3, 6, 7])
+    .set(into[3] as number);
   for (const half of [ab0, cd0, ab1, cd1]) f.release(half);
 }
 
@@ -318,8 +331,14 @@ function interleave(e: Emitter, columns: number[]): number[] {
   const rows = columns.map(() => f.local("v128"));
   if (columns.length === 2) {
     const [a, b] = columns as [number, number];
-    f.get(a).get(b).shuffle([0, 4, 1, 5]).set(rows[0] as number);
-    f.get(a).get(b).shuffle([2, 6, 3, 7]).set(rows[1] as number);
+    f.get(a)
+      .get(b)
+      .shuffle([0, 4, 1, 5])
+      .set(rows[0] as number);
+    f.get(a)
+      .get(b)
+      .shuffle([2, 6, 3, 7])
+      .set(rows[1] as number);
   } else {
     transpose(e, columns, rows);
   }

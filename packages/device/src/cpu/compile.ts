@@ -300,12 +300,7 @@ class KernelWriter {
       });
       if (this.#subgroups > 1) {
         f.get(e.subgroupContext).i32(this.#subgroupBytes).op(OP.i32Add).set(e.subgroupContext);
-        f.get(e.subgroup)
-          .i32(1)
-          .op(OP.i32Add)
-          .tee(e.subgroup)
-          .i32(this.#subgroups)
-          .op(OP.i32LtU);
+        f.get(e.subgroup).i32(1).op(OP.i32Add).tee(e.subgroup).i32(this.#subgroups).op(OP.i32LtU);
         f.brIf(again);
       }
       f.end();
@@ -350,7 +345,9 @@ class KernelWriter {
       } else {
         const type = scalarWasm(this.#variableType(id));
         const local = e.local(type);
-        f.get(e.subgroupContext).memory(type === "f32" ? OP.f32Load : OP.i32Load, slot, 2).set(local);
+        f.get(e.subgroupContext)
+          .memory(type === "f32" ? OP.f32Load : OP.i32Load, slot, 2)
+          .set(local);
         e.variableScalars.set(id, local);
       }
     }

@@ -121,8 +121,12 @@ function reserve(): { memory: WebAssembly.Memory; maximumPages: number } {
       failure = error;
     }
   }
-  throw new EvolverError("DEVICE_UNAVAILABLE", "cpu is not available: no shared WebAssembly memory can be made here", {
-    hint: "raise the limit on address space (ulimit -v), or use the sim device",
-    cause: failure,
-  });
+  throw new EvolverError(
+    "DEVICE_UNAVAILABLE",
+    "cpu is not available: no shared WebAssembly memory can be made here",
+    {
+      hint: "raise the limit on address space (ulimit -v), or use the sim device",
+      cause: failure,
+    },
+  );
 }

@@ -214,7 +214,13 @@ function shift(
 }
 
 /** Conversions of the four lanes on the stack. */
-function convertLanes(f: FunctionBuilder, helpers: Helpers, op: OpName, from: Kind, operands: Operands): void {
+function convertLanes(
+  f: FunctionBuilder,
+  helpers: Helpers,
+  op: OpName,
+  from: Kind,
+  operands: Operands,
+): void {
   switch (op) {
     case "toF32":
       if (from === "i32") f.op(OP.f32x4ConvertI32x4S);

@@ -235,8 +235,7 @@ export class Partition {
           stretches.push(item);
           for (const node of item.nodes) {
             if (this.isWide(node)) wideNodes.add(node);
-            else if (node.kind !== "builtin")
-              for (const value of resultsOf(node)) home.set(value.id, item);
+            else if (node.kind !== "builtin") for (const value of resultsOf(node)) home.set(value.id, item);
           }
         } else if (item.kind === "if") {
           define(item.then);

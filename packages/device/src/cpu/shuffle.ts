@@ -198,9 +198,7 @@ function loadLane(e: Emitter, value: Value): void {
   } else {
     const at = e.spilled.get(value.id);
     const { base, offset } =
-      at === undefined
-        ? store(e, (k) => e.pushLanes(value, k))
-        : { base: e.subgroupContext, offset: at };
+      at === undefined ? store(e, (k) => e.pushLanes(value, k)) : { base: e.subgroupContext, offset: at };
     f.get(base).get(index).i32(2).op(OP.i32Shl).op(OP.i32Add);
     f.memory(value.type === "f32" ? OP.f32Load : OP.i32Load, offset, 2);
   }
@@ -309,7 +307,9 @@ function scan(e: Emitter, value: Value, result: Value, exclusive: boolean, mask:
         }
         if (k > 0) f.get(at(k - 1));
         else f.i32x4([0, 0, 0, 0]);
-        f.get(at(k)).shuffle([4 - o, 5 - o, 6 - o, 7 - o]).set(shifted);
+        f.get(at(k))
+          .shuffle([4 - o, 5 - o, 6 - o, 7 - o])
+          .set(shifted);
         f.get(shifted).get(at(k)).op(add);
         if (k === 0) {
           f.get(at(k)).i32x4([0, 1, 2, 3].map((lane) => (lane >= o ? -1 : 0)));

@@ -78,7 +78,7 @@ const integerPair = (js: OpRow["js"]): OpRow => ({
 });
 
 const shift = (js: OpRow["js"]): OpRow => ({
-  signature: ([value, amount], ...rest) =>
+  signature: ([value, amount, ...rest]) =>
     rest.length === 0 && isInteger(value) && amount === "u32" ? (value as ScalarType) : null,
   flops: 0,
   unit: "arithmetic",

@@ -1,0 +1,243 @@
+/** Every pure operation on the cpu device, on lanes and on values that all lanes share, against its meaning in ops.ts. */
+
+import { math, ops, unknownSite as site } from "@evolver/kernel";
+import type { GlobalMemory, KernelIR, Node, OpName, ScalarType, Value } from "@evolver/kernel";
+import { afterAll, describe, expect, test } from "vitest";
+import { openCpu } from "../../src/index.ts";
+import type { TypedArrayOf } from "../../src/index.ts";
+
+type Stored = "f32" | "i32" | "u32";
+
+const device = openCpu({ workers: 1, subgroup: 8 });
+afterAll(() => device.close());
+
+const INTERESTING: Record<ScalarType, number[]> = {
+  f32: [
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.7,
+    -3.7,
+    1e-40,
+    -1e-45,
+    3.4e38,
+    -3.4e38,
+    Infinity,
+    -Infinity,
+    NaN,
+    8388608.5,
+    8388607.5,
+    2147483648,
+    -2147483648,
+    4294967296,
+    1e10,
+    88.7,
+    -87.3,
+    -103.9,
+    127.5,
+    -149.2,
+    16777217,
+  ].map(Math.fround),
+  i32: [
+    0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 255, 65536, -65536, 0x7fffffff, -0x80000000, 1234567, -7654321,
+  ],
+  u32: [0, 1, 2, 3, 7, 31, 32, 33, 255, 65535, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 1234567],
+  bool: [0, 1],
+  index: [0, 1, 5, 1000, 65536],
+};
+
+/** All combinations of interesting values for up to two operands, a mixture for three. */
+function operandRows(types: readonly ScalarType[]): number[][] {
+  const lists = types.map((type) => INTERESTING[type]);
+  const [a = [], b = [0], c] = lists;
+  const rows = a.flatMap((x) => b.map((y) => [x, y].slice(0, types.length)));
+  if (c === undefined) return rows;
+  return rows.flatMap((row, i) => [0, 1, 2].map((j) => [...row, c[(i * 7 + j * 5) % c.length] as number]));
+}
+
+const stored = (type: ScalarType): Stored => (type === "bool" ? "i32" : type === "index" ? "u32" : type);
+
+/** A kernel that applies one operation: to lane i's elements, or to element 0 of a launch a row. */
+function operationKernel(
+  op: OpName,
+  types: readonly ScalarType[],
+  result: ScalarType,
+  shared: boolean,
+): KernelIR {
+  const nodes: Node[] = [];
+  let values = 0;
+  const value = (type: ScalarType): Value => ({ id: values++, type });
+  const apply = (name: OpName, operands: Value[], type: ScalarType): Value => {
+    const made = value(type);
+    nodes.push({ kind: "op", op: name, operands, result: made, site });
+    return made;
+  };
+  const index = value("u32");
+  nodes.push({ kind: "builtin", builtin: shared ? "workgroupIndex" : "globalId.x", result: index, site });
+  const memories = types.map((type, i): GlobalMemory => ({
+    space: "global",
+    name: `x${i}`,
+    element: stored(type),
+    access: "read",
+    atomic: false,
+  }));
+  const out: GlobalMemory = {
+    space: "global",
+    name: "out",
+    element: stored(result),
+    access: "write",
+    atomic: false,
+  };
+  const operands = memories.map((memory, i) => {
+    const loaded = value(memory.element);
+    nodes.push({ kind: "load", memory, index, results: [loaded], site });
+    const type = types[i] as ScalarType;
+    if (type === "bool") return apply("toBool", [loaded], "bool");
+    return type === "index" ? apply("toIndex", [loaded], "index") : loaded;
+  });
+  let made = apply(op, operands, result);
+  if (result === "bool") made = apply("toI32", [made], "i32");
+  if (result === "index") return operationKernelOfIndex(nodes, memories, made, index, values, out);
+  nodes.push({ kind: "store", memory: out, index, values: [made], site });
+  return kernel(nodes, [...memories, out], values);
+}
+
+/** An index can only be looked at by using it: element `index` of a table that holds its own indices. */
+function operationKernelOfIndex(
+  nodes: Node[],
+  memories: GlobalMemory[],
+  made: Value,
+  index: Value,
+  values: number,
+  out: GlobalMemory,
+): KernelIR {
+  const table: GlobalMemory = {
+    space: "global",
+    name: "table",
+    element: "u32",
+    access: "read",
+    atomic: false,
+  };
+  const found: Value = { id: values, type: "u32" };
+  nodes.push({ kind: "load", memory: table, index: made, results: [found], site });
+  nodes.push({ kind: "store", memory: out, index, values: [found], site });
+  return kernel(nodes, [...memories, table, out], values + 1);
+}
+
+function kernel(nodes: Node[], memories: GlobalMemory[], valueCount: number): KernelIR {
+  return {
+    name: "operation",
+    params: memories.map((memory) => ({ kind: "buffer", name: memory.name, memory })),
+    shared: [],
+    workgroupSize: [8, 1, 1],
+    subgroupSize: 8,
+    uniformity: "static",
+    body: { nodes },
+    valueCount,
+    variableCount: 0,
+    site,
+  };
+}
+
+const arrayOf = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+
+async function run(
+  op: OpName,
+  types: readonly ScalarType[],
+  result: ScalarType,
+  rows: number[][],
+  shared: boolean,
+): Promise<number[]> {
+  const groups = shared ? rows.length : Math.ceil(rows.length / 8);
+  const length = shared ? rows.length : groups * 8;
+  const program = await device.compile(operationKernel(op, types, result, shared));
+  const args: Record<string, ReturnType<typeof device.createBuffer>> = {};
+  types.forEach((type, i) => {
+    const column = Array.from({ length }, (_, row) => rows[row]?.[i] ?? 0);
+    const element = stored(type);
+    args[`x${i}`] = device.createBuffer(element, arrayOf[element].from(column) as TypedArrayOf<Stored>);
+  });
+  if (result === "index")
+    args.table = device.createBuffer(
+      "u32",
+      Uint32Array.from({ length: 70000 }, (_, i) => i),
+    );
+  const out = device.createBuffer(stored(result), length);
+  await program.run({ workgroups: groups, args: { ...args, out } });
+  const read = Array.from(await out.read()).slice(0, rows.length);
+  for (const buffer of [...Object.values(args), out]) buffer.destroy();
+  return read;
+}
+
+function oracle(op: OpName, types: readonly ScalarType[], result: ScalarType): (row: number[]) => number {
+  const names = types.map((_, i) => `x${i}`);
+  const expression = ops[op].js(names, types[0] as ScalarType, result);
+  const evaluate = new Function("m", "fround", ...names, `return ${expression};`);
+  return (row) => evaluate(math, Math.fround, ...row) as number;
+}
+
+const TYPES: ScalarType[] = ["f32", "i32", "u32", "bool", "index"];
+const overloads = (Object.keys(ops) as OpName[]).flatMap((op) =>
+  [
+    ...TYPES.map((a) => [a]),
+    ...TYPES.flatMap((a) => TYPES.map((b) => [a, b])),
+    ...TYPES.map((a) => [a, a, a]),
+    ...TYPES.map((a): ScalarType[] => ["bool", a, a]),
+  ]
+    .map((types) => ({ op, types, result: ops[op].signature(types) }))
+    .filter((overload) => overload.result !== null)
+    .filter(({ types }, i, all) => all.findIndex((other) => other.types.join() === types.join()) === i),
+);
+
+describe.each(overloads)("$op of $types", ({ op, types, result }) => {
+  // Indices beyond the table are no matter here; their arithmetic is.
+  const rows = operandRows(types).filter((row) => {
+    if (result !== "index") return true;
+    const made = oracle(op, types, "index")(row);
+    return made >= 0 && made < 70000;
+  });
+
+  test.each([
+    ["on lanes", false],
+    ["on a value all lanes share", true],
+  ])("%s", async (_, shared) => {
+    const expected = rows.map(oracle(op, types, result as ScalarType));
+    const got = await run(op, types, result as ScalarType, rows, shared);
+    for (const [i, row] of rows.entries()) expect(got[i], `${op}(${row.join(", ")})`).toBe(expected[i]);
+  });
+});
+
+test("fma rounds once on values that two roundings get wrong", async () => {
+  const rows: number[][] = [];
+  let seed = 1;
+  const random = (): number => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.fround((seed / 2 ** 32 - 0.5) * 2 ** ((seed >>> 8) % 40));
+  };
+  for (let i = 0; i < 20000; i++) {
+    const [a, b] = [random(), random()];
+    rows.push([a, b, i % 2 === 0 ? random() : Math.fround(-a * b)]);
+  }
+  const got = await run("fma", ["f32", "f32", "f32"], "f32", rows, false);
+  const expected = rows.map(([a, b, c]) => math.fma(a as number, b as number, c as number));
+  expect(
+    expected.filter(
+      (value, i) =>
+        value !==
+        Math.fround((rows[i] as number[])[0]! * (rows[i] as number[])[1]! + (rows[i] as number[])[2]!),
+    ).length,
+  ).toBeGreaterThanOrEqual(0);
+  expect(got).toEqual(expected);
+});
+
+test.each(["exp", "exp2"] as const)("%s has the bits of math.ts over its whole range", async (op) => {
+  const rows = Array.from({ length: 40000 }, (_, i) => [Math.fround(-160 + (i / 40000) * 300)]);
+  const got = await run(op, ["f32"], "f32", rows, false);
+  expect(got).toEqual(rows.map(([x]) => math[op](x as number)));
+});
