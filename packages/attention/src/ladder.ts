@@ -64,7 +64,7 @@ export interface ClaimResult {
 export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
   if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
   const counted = new Map<string, Counters>();
-  for (const { id, point, variants } of [...ladder.filter(({ id }) => id < rung.id), rung]) {
+  for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
     counted.set(id, await countersOf(device, point));
     for (const [name, variant] of Object.entries(variants))
       counted.set(`${id} ${name}`, await countersOf(device, variant));
