@@ -8,7 +8,7 @@ import {
   u32,
   visitNodes,
 } from "@evolver/kernel";
-import type { Gpu, KernelIR, Node, Scalar, Symbols, UniformityResult } from "@evolver/kernel";
+import type { Gpu, KernelIR, Node, Scalar, Symbols, U32, UniformityResult } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
 
 const params = {
@@ -183,6 +183,29 @@ describe("values", () => {
     });
   });
 
+  test("a broadcast from lanes that differ is no broadcast", () => {
+    expect(
+      levels(({ x }, gpu) => ({ mixed: gpu.subgroup.broadcast(x.get(gpu.lane), gpu.lane.xor(1)) })),
+    ).toEqual({ mixed: "lane" });
+  });
+
+  test("a loop's index depends on all of its bounds", () => {
+    expect(
+      levels(({ n }, gpu) => {
+        const found: Record<string, Scalar> = {};
+        const loop = (name: string, from: U32 | number, to: U32, step: U32 | number): void =>
+          gpu.for({ from, to, step }, (i) => {
+            found[name] = i;
+          });
+        loop("uniform", 0, n, 1);
+        loop("from", gpu.subgroupId, n, 1);
+        loop("to", 0, gpu.lane, 1);
+        loop("step", 0, n, gpu.subgroupId);
+        return found;
+      }),
+    ).toEqual({ uniform: "workgroup", from: "subgroup", to: "lane", step: "subgroup" });
+  });
+
   test("a subgroup operation in divergent flow gives no uniform value", () => {
     expect(
       levels(({ x }, gpu) => {
@@ -203,12 +226,13 @@ describe("variables", () => {
       levels((_, gpu) => {
         const a = gpu.var(u32, 0);
         const b = gpu.var(u32, 0);
+        const started = gpu.var(u32, gpu.lane);
         const early = a.get();
         a.set(gpu.subgroupId);
         b.set(a.get().add(1));
-        return { early, b: b.get() };
+        return { early, b: b.get(), started: started.get() };
       }),
-    ).toEqual({ early: "subgroup", b: "subgroup" });
+    ).toEqual({ early: "subgroup", b: "subgroup", started: "lane" });
   });
 
   test("set in divergent flow differ between lanes, unless they live in it", () => {
@@ -299,7 +323,10 @@ describe("control flow", () => {
           gpu.if(
             gpu.lane.lt(1),
             () => {},
-            () => gpu.comment("lane else in subgroup if"),
+            () => {
+              gpu.comment("lane else in subgroup if");
+              gpu.if(n.lt(3), () => gpu.comment("uniform if in lane else"));
+            },
           );
           gpu.comment("after lane if");
         });
@@ -310,6 +337,7 @@ describe("control flow", () => {
       "uniform if": "workgroup",
       "subgroup if": "subgroup",
       "lane else in subgroup if": "lane",
+      "uniform if in lane else": "lane",
       "after lane if": "subgroup",
       "lane for": "lane",
       end: "workgroup",
