@@ -50,12 +50,16 @@ export class Report {
       if (this.#entries.size >= this.#maxFindings) return;
       const withLanes = sides.map((side) => ({ side, lanes: new Set(side.lanes) }));
       this.#entries.set(key, { kind, message, sides: withLanes, request, count: 1 });
-    } else if (known.request === request) {
-      for (const [i, side] of sides.entries()) for (const lane of side.lanes) known.sides[i]?.lanes.add(lane);
-    } else {
-      known.count++;
-      known.request = request;
+      return;
     }
+    if (known.request !== request) known.count++;
+    known.request = request;
+    // Lanes of one workgroup gather; those of others would claim to be of this one.
+    const alike = sides.every(
+      ({ workgroup }, i) => workgroup.join() === known.sides[i]?.side.workgroup.join(),
+    );
+    if (!alike) return;
+    for (const [i, side] of sides.entries()) for (const lane of side.lanes) known.sides[i]?.lanes.add(lane);
   }
 
   findings(): Finding[] {

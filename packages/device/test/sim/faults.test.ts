@@ -230,7 +230,7 @@ describe("uninitialised data", () => {
     {},
     (finding) => {
       expect(finding.message).toBe('variable "x" is read before it was set');
-      expect(finding.accesses[0]?.lanes).toEqual(Array.from({ length: 22 }, (_, i) => 10 + i));
+      expect(finding.accesses[0]?.lanes).toEqual(Array.from({ length: 54 }, (_, i) => 10 + i));
     },
   );
 
@@ -495,7 +495,7 @@ describe("waits without an end", () => {
         gpu.subgroupId.eq(0),
         () => {
           const x = gpu.var(u32, 1);
-          gpu.for({ from: 0, to: 30_000_000 }, (i) => x.set(x.get().add(i)));
+          gpu.for({ from: 0, to: 2_000_000 }, (i) => x.set(x.get().add(i)));
           flags.set(0, x.get().max(1), { order: "release" });
         },
         () =>
@@ -544,7 +544,7 @@ describe("lanes that are not there", () => {
       b.set(i, gpu.subgroup.shuffle(a.get(i), gpu.lane.max(1).sub(1)));
     },
     {},
-    (finding) => expect(finding.accesses[0]?.lanes).toEqual([0]),
+    (finding) => expect(finding.accesses[0]?.lanes).toEqual([0, 32]),
   );
 
   negative(
