@@ -1,21 +1,26 @@
 /** Opening devices by name, and saying which ones are here and, of the others, why not. */
 
 import { EvolverError } from "@evolver/kernel";
+import { openNative } from "#native-devices";
 import { openCpu } from "./cpu/index.ts";
 import type { CpuOptions } from "./cpu/index.ts";
 import type { Device, DeviceId, DeviceLimits } from "./device.ts";
 import { openSim } from "./sim/index.ts";
 import type { SimOptions } from "./sim/index.ts";
-import { openWebgpu } from "./webgpu/index.ts";
 import type { WebgpuOptions } from "./webgpu/index.ts";
+
+/** Which of several GPUs, as the driver counts them; the first if absent. */
+export interface NativeOptions {
+  readonly ordinal?: number;
+}
 
 /** What `openDevice` takes for each device. */
 export interface DeviceOptions {
   readonly sim: SimOptions;
   readonly cpu: CpuOptions;
   readonly webgpu: WebgpuOptions;
-  readonly cuda: object;
-  readonly hip: object;
+  readonly cuda: NativeOptions;
+  readonly hip: NativeOptions;
 }
 
 /** One line of `listDevices()`. */
@@ -33,11 +38,9 @@ export interface DeviceEntry {
 const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device | Promise<Device> } = {
   sim: openSim,
   cpu: openCpu,
-  webgpu: openWebgpu,
-  cuda: () =>
-    unavailable("cuda", "it needs Node and an NVIDIA driver", 'import openCuda from "@evolver/device/cuda"'),
-  hip: () =>
-    unavailable("hip", "this build has no device for AMD's HIP", 'use openDevice("webgpu") on AMD cards'),
+  webgpu: (options) => openNative("webgpu", options),
+  cuda: (options) => openNative("cuda", options),
+  hip: (options) => openNative("hip", options),
 };
 
 export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(openers) as DeviceId[]);
@@ -69,8 +72,4 @@ async function probe(id: DeviceId): Promise<DeviceEntry> {
     const why = error instanceof Error ? error.message.replace(/\s*\n\s*(help: )?/g, "; ") : String(error);
     return { id, available: false, why, name: null, subgroup: null, limits: null };
   }
-}
-
-function unavailable(id: DeviceId, what: string, hint: string): never {
-  throw new EvolverError("DEVICE_UNAVAILABLE", `${id} is not available: ${what}`, { hint });
 }

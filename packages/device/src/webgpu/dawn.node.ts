@@ -1,10 +1,9 @@
 /** WebGPU in Node: Dawn from the npm package `webgpu`, over Vulkan, Metal or D3D12. */
 
-import { existsSync } from "node:fs";
 import { EvolverError } from "@evolver/kernel";
 import { openWebgpu, type WebgpuDevice, type WebgpuOptions } from "./index.ts";
 
-/** Where Vulkan's loader may lie outside the system's own folders; Dawn asks for it by name only. */
+/** Vulkan's loader, as Dawn asks for it. */
 const LOADER = "libvulkan.so.1";
 
 /** `vulkan_enable_f16_on_nvidia` and full timestamps are off by default in Dawn. */
@@ -42,24 +41,24 @@ async function loadDawn(): Promise<GPU> {
       cause: error,
     });
   }
-  await preloadVulkan();
+  if (process.platform === "linux") await loadVulkan();
   Object.assign(globalThis, module.globals);
   return module.create(DAWN_FLAGS);
 }
 
-/** A loader that is already in the process answers to its name, wherever it lies. */
-async function preloadVulkan(): Promise<void> {
-  const path = process.env["EVOLVER_VULKAN_LOADER"];
-  if (path === undefined || process.platform !== "linux") return;
-  if (!existsSync(path)) {
-    throw new EvolverError(
-      "WEBGPU_UNAVAILABLE",
-      `EVOLVER_VULKAN_LOADER names ${path}, which does not exist`,
-      {
-        hint: `give the path of a ${LOADER}`,
-      },
-    );
+/**
+ * Loads Vulkan's loader before Dawn looks for it: a library that is already in the process answers to its name,
+ * wherever it lies, and a missing one is said once and in our words.
+ */
+async function loadVulkan(): Promise<void> {
+  const path = process.env["EVOLVER_VULKAN_LOADER"] ?? LOADER;
+  try {
+    const { default: koffi } = await import("koffi");
+    koffi.load(path);
+  } catch (error) {
+    throw new EvolverError("WEBGPU_UNAVAILABLE", `there is no Vulkan loader (${path} is not found)`, {
+      hint: `install libvulkan1 and the GPU's Vulkan driver, or name a ${LOADER} in EVOLVER_VULKAN_LOADER`,
+      cause: error,
+    });
   }
-  const { default: koffi } = await import("koffi");
-  koffi.load(path);
 }
