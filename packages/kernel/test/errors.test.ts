@@ -10,6 +10,7 @@ import {
   i32,
   kernel,
   padded,
+  rowMajor,
   swizzled,
   u32,
   vec,
@@ -119,6 +120,33 @@ describe("values and blocks", () => {
     expect(error.code).toBe("VALUE_OUTSIDE_BLOCK");
     expect(error.message).toContain("outside the kernel's body");
     expect(blamed(error)[0]).toContain("kept?.mul(kept)");
+  });
+
+  test("anything recorded after the build", () => {
+    let kept: Gpu | undefined;
+    build((_, gpu) => {
+      kept = gpu;
+    });
+    for (const late of [() => kept?.barrier(), () => kept?.lane]) {
+      const error = errorFrom(late);
+      expect(error.code).toBe("RECORDING_FINISHED");
+      expect(blamed(error)[0]).toContain("for (const late of");
+    }
+  });
+
+  test("asynchronous bodies, whose later part would be missing", async () => {
+    refused("ASYNC_BODY", [], async (_, gpu) => {
+      await Promise.resolve();
+      gpu.barrier();
+    });
+    const asynchronous: Record<string, Body> = {
+      if: ({ n }, gpu) => gpu.if(n.lt(1), async () => gpu.barrier()),
+      for: ({ n }, gpu) => gpu.for({ from: 0, to: n }, async () => gpu.barrier()),
+      unroll: (_, gpu) => gpu.unroll(2, async () => gpu.barrier()),
+      roles: (_, gpu) => gpu.roles([{ name: "one", subgroups: 1, body: async () => {} }]),
+    };
+    for (const [name, body] of Object.entries(asynchronous)) refused("ASYNC_BODY", [`${name}: (`], body);
+    await Promise.resolve();
   });
 
   test("anything after a break in its block", () => {
@@ -266,6 +294,12 @@ describe("memory", () => {
     refused("ACCESS_DENIED", ["(w as never as"], ({ w, y }) => void (w as never as typeof y).get(0));
   });
 
+  test("a uniform load of what is not plain shared memory", () => {
+    refused("TYPE_MISMATCH", ["gpu.uniformLoad(x as never"], ({ x }, gpu) => {
+      gpu.uniformLoad(x as never, 0);
+    });
+  });
+
   test("an atomic operation that f32 does not have", () => {
     refused("TYPE_MISMATCH", ["sums.max(0, 1)"], ({ sums }) => void sums.max(0, 1));
   });
@@ -283,9 +317,15 @@ describe("memory", () => {
   });
 
   test("layouts and vectors that cannot be", () => {
+    refused("INVALID_REGISTERS", ["registers(f32, 1.5)"], (_, gpu) => void gpu.registers(f32, 1.5));
+    refused("INVALID_LAYOUT", ["rowMajor([0, 8])"], () => void rowMajor([0, 8]));
     refused("INVALID_LAYOUT", ["padded([8, 8], -1)"], (_, gpu) => void gpu.shared(f32, padded([8, 8], -1)));
     refused("INVALID_LAYOUT", ["swizzled([8, 6]"], () => void swizzled([8, 6], { vector: 4 }));
     refused("INVALID_VECTOR", ["vec(a, a).z"], ({ a }) => void vec(a, a).z);
+    refused("INVALID_VECTOR", ["vec(...three)"], ({ a }) => {
+      const three = [a, a, a] as unknown as readonly [F32, F32];
+      vec(...three);
+    });
   });
 });
 

@@ -328,6 +328,8 @@ describe("deserialise refuses", () => {
     ["an id that is no number", changed("@op.result.0", "0"), /not \[id, type\]/],
     ["an id out of range", changed("valueCount", 3), /ids run from 0 to 2/],
     ["an unknown type", changed("@op.result.1", "f64"), /not \[id, type\]/],
+    ["an index that nothing defines", changed("@load.index", 9999), /index is 9999, not the id of a value/],
+    ["results that are none", changed("@load.results", [3]), /results is \[3\], not a list of \[id, type\]/],
     ["memory that is not there", changed("@load.memory", "z"), /memory is "z"/],
     ["a variable not declared", changed("@varGet.variable", 99), /variable is 99/],
     ["a variable declared badly", changed("@var.variable", [0]), /variable is \[0\]/],

@@ -200,7 +200,7 @@ export class Gpu {
     }
     const inner = recorder.block("the body of gpu.for", true, (frame) => {
       const induction = recorder.define(from.type, site, frame);
-      (body as (i: Scalar) => void)(wrap(induction));
+      recorder.refuseAsync((body as (i: Scalar) => unknown)(wrap(induction)), "the body of gpu.for");
       return induction.value;
     });
     recorder.emit(
@@ -246,7 +246,7 @@ export class Gpu {
   unroll(count: number, body: (k: number) => void): void {
     for (let k = 0; k < count; k++) {
       this.#recorder.emit({ kind: "comment", text: `unrolled ${k + 1} of ${count}` });
-      body(k);
+      this.#recorder.refuseAsync<unknown>(body(k), "the body of gpu.unroll");
     }
   }
 
@@ -286,8 +286,13 @@ export class Gpu {
   /** Barrier, one read shared by all invocations, barrier: the result is the same in the whole workgroup. */
   uniformLoad<E extends ElementType>(array: SharedArray<E>, ...indices: Index[]): ScalarOf<E> {
     const site = captureSite();
+    if (!(array instanceof SharedArray)) {
+      throw new EvolverError("TYPE_MISMATCH", "gpu.uniformLoad reads an array in shared memory", {
+        where: [site.location],
+        hint: "make it with gpu.shared(...), not atomic",
+      });
+    }
     const { memory, index } = array.resolve(indices, site);
-    if (memory.space !== "shared") throw new TypeError("uniformLoad reads shared memory");
     const result = this.#recorder.define(memory.element, site);
     this.#recorder.emit({ kind: "uniformLoad", memory, index, result: result.value }, site);
     return wrap(result);

@@ -120,7 +120,8 @@ export class Kernel<P extends Params = Params> {
       params.push(param);
       Object.defineProperty(symbols, name, { get: symbol, enumerable: true });
     }
-    this.#body(symbols as never, new Gpu(recorder, size, subgroup));
+    const returned: unknown = this.#body(symbols as never, new Gpu(recorder, size, subgroup));
+    recorder.refuseAsync(returned, "the body");
     const ir: KernelIR = Object.freeze({
       name: this.name,
       params: Object.freeze(params),

@@ -6,7 +6,7 @@
 import { EvolverError } from "../errors.ts";
 import type { AtomicOp, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { Access, ElementType, Memory, Value } from "../ir/types.ts";
+import type { Access, ElementType, Memory, SharedMemory, Value } from "../ir/types.ts";
 import type { Layout } from "./layout.ts";
 import type { Handle, Recorder } from "./recorder.ts";
 import { lift, Offset, Scalar, toOffset, wrap, type Index, type Operand, type ScalarOf } from "./scalar.ts";
@@ -82,12 +82,6 @@ abstract class Elements<E extends ElementType> {
 
   #checkAccess(action: "read" | "write", site: Site): void {
     const { memory } = this;
-    if (memory.atomic) {
-      throw new EvolverError("ATOMIC_MEMORY", `"${memory.name}" is atomic memory`, {
-        where: [site.location],
-        hint: "use its atomic operations: load, store, add, …",
-      });
-    }
     if (memory.space === "shared" || memory.access === "read_write" || memory.access === action) return;
     throw new EvolverError("ACCESS_DENIED", `buffer "${memory.name}" is declared "${memory.access}"`, {
       where: [site.location],
@@ -236,14 +230,17 @@ export type Buffer<E extends ElementType, A extends Access> = Pick<MutableBuffer
 export class SharedArray<E extends ElementType> extends MutableElements<E> {
   readonly layout: Layout;
 
-  constructor(recorder: Recorder, memory: Memory, layout: Layout) {
+  readonly #shared: SharedMemory;
+
+  constructor(recorder: Recorder, memory: SharedMemory, layout: Layout) {
     super(recorder, memory, { rank: layout.shape.length, offset: (indices) => layout.offset(indices) });
     this.layout = layout;
+    this.#shared = memory;
   }
 
   /** For gpu.uniformLoad. */
-  resolve(indices: readonly Index[], site: Site): { memory: Memory; index: Value } {
-    return { memory: this.memory, index: this.address(indices, site) };
+  resolve(indices: readonly Index[], site: Site): { memory: SharedMemory; index: Value } {
+    return { memory: this.#shared, index: this.address(indices, site) };
   }
 }
 

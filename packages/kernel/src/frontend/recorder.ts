@@ -7,7 +7,7 @@ import { EvolverError } from "../errors.ts";
 import type { BuiltinName, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site, type SourceLocation } from "../ir/site.ts";
-import type { Memory, ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
+import type { ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
 
 /** A block being recorded. Its values can be used until it closes, in it and in the blocks inside it. */
 export interface Frame {
@@ -77,11 +77,22 @@ export class Recorder {
     const outer = this.#frame;
     this.#frame = inner;
     try {
-      return { frame: inner, result: record(inner) };
+      return { frame: inner, result: this.refuseAsync(record(inner), what) };
     } finally {
       inner.closed = true;
       this.#frame = outer;
     }
+  }
+
+  /** Passes on what a body returned, unless it is a promise: what follows an await would be missing in the kernel. */
+  refuseAsync<R>(result: R, what: string): R {
+    if (!(result instanceof Promise)) return result;
+    // The rest of the body fails later, with nobody listening; this error stands for it.
+    result.catch(() => undefined);
+    throw new EvolverError("ASYNC_BODY", `${what} of kernel "${this.kernelName}" is asynchronous`, {
+      where: [this.place().location, note(this.site, "the kernel was defined here")],
+      hint: "a body is recorded in one go: await what it needs before the build, and keep async out of it",
+    });
   }
 
   /** Records at the end of a block that has just closed: the assignment of its result. */
@@ -207,7 +218,7 @@ export class Recorder {
     return null;
   }
 
-  declareShared(memory: SharedMemory): Memory {
+  declareShared(memory: SharedMemory): SharedMemory {
     this.shared.push(Object.freeze(memory));
     return memory;
   }
