@@ -7,6 +7,7 @@
 
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { findCycles, findLayerProblems } from "./layers.ts";
 import type { Problem } from "./layers.ts";
 import { findBannedWords, findLongFiles } from "./text.ts";
@@ -85,13 +86,13 @@ function listed(problems: readonly Problem[]): Outcome {
 /** Runs a command of node_modules/.bin in the root; it is ok if it exits 0. */
 function tool(command: string, ...args: string[]): Promise<Outcome> {
   const bin = join(root, "node_modules", ".bin");
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`, NO_COLOR: "1" };
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
   return new Promise((settle, reject) => {
     const child = spawn(join(bin, command), args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.on("error", reject);
-    child.on("close", (code) => settle({ ok: code === 0, output }));
+    child.on("close", (code) => settle({ ok: code === 0, output: stripVTControlCharacters(output) }));
   });
 }
