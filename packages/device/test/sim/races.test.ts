@@ -307,7 +307,8 @@ describe("races on global memory", () => {
       gpu.if(i.eq(128), () => a.set(255, 1));
     },
     { workgroups: 3 },
-    (finding) => expect(finding.accesses[1]?.workgroup).toEqual([1, 0, 0]),
+    // Either of the earlier readers will do.
+    (finding) => expect([0, 1]).toContain(finding.accesses[1]?.workgroup[0]),
   );
 
   negative(

@@ -26,6 +26,8 @@ export interface Setup extends SimOptions {
   /** Passes one buffer for both a and b. */
   readonly alias?: boolean;
   readonly n?: number;
+  /** Adds an acquiring load that orders nothing, so that races are sought with vector clocks. */
+  readonly clocks?: boolean;
 }
 
 export interface Outcome {
@@ -38,10 +40,16 @@ export interface Outcome {
 
 /** Runs a body on fresh buffers: a[i] = i, b and flags 0. */
 export async function simulate(body: Body, setup: Setup = {}): Promise<Outcome> {
-  const { size = 64, workgroups = 1, alias = false, n = 64, ...options } = setup;
+  const { size = 64, workgroups = 1, alias = false, n = 64, clocks = false, ...options } = setup;
   const workgroup: readonly [number, number?, number?] = typeof size === "number" ? [size] : size;
   const device = openSim({ onFinding: "collect", ...options });
-  const program = await device.compile(kernel("k", { params, workgroup, uniformity: "dynamic" }, body));
+  const recorded: Body = clocks
+    ? (symbols, gpu) => {
+        void symbols.flags.get(63, { order: "acquire" });
+        body(symbols, gpu);
+      }
+    : body;
+  const program = await device.compile(kernel("k", { params, workgroup, uniformity: "dynamic" }, recorded));
   const a = device.createBuffer(
     "f32",
     Float32Array.from({ length: LENGTH }, (_, i) => i),
@@ -76,20 +84,20 @@ export function negative(
   setup: Setup = {},
   check?: (finding: Finding) => void,
 ): void {
-  test(name, async () => {
-    const { findings } = await simulate(wrong, setup);
+  const run = async (clocks: boolean): Promise<void> => {
+    const { findings } = await simulate(wrong, { ...setup, clocks });
     const texts = findings.map((finding) => finding.accesses.map(({ location }) => sourceLine(location)));
     const index = texts.findIndex(
       (found) => found.length === lines.length && found.every((text, i) => text.includes(lines[i] as string)),
     );
-    expect(
-      index,
-      `no finding on [${lines.join(" | ")}] among ${JSON.stringify(texts)}`,
-    ).toBeGreaterThanOrEqual(0);
+    const message = `no finding on [${lines.join(" | ")}] among ${JSON.stringify(texts)}`;
+    expect(index, message).toBeGreaterThanOrEqual(0);
     for (const finding of findings) expect(finding.kind, finding.message).toBe(kind);
     for (const access of findings[index]?.accesses ?? []) expect(access.lanes.length).toBeGreaterThan(0);
     check?.(findings[index] as Finding);
-    const clean = await simulate(right, setup);
+    const clean = await simulate(right, { ...setup, clocks });
     expect(clean.findings.map((finding) => finding.message)).toEqual([]);
-  });
+  };
+  test(name, () => run(false));
+  test(`${name}, with vector clocks`, () => run(true));
 }
