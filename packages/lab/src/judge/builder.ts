@@ -13,6 +13,7 @@ import { parsePlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
 import type { Shape } from "../study.ts";
 import type { Candidate } from "../verdict.ts";
+import { StderrTail } from "./stderr.ts";
 
 type ModuleCandidate = Extract<Candidate, { readonly kind: "module" }>;
 
@@ -71,16 +72,14 @@ function runBuilder(folder: string, path: string, request: string): Promise<stri
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let stderr = "";
+    const stderr = new StderrTail();
     const plans = child.stdio[3] as NodeJS.ReadableStream;
     plans.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > MAX_BYTES) child.kill("SIGKILL");
       else chunks.push(chunk);
     });
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      stderr = (stderr + text).slice(-4000);
-    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr.add(text));
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
@@ -90,18 +89,11 @@ function runBuilder(folder: string, path: string, request: string): Promise<stri
             "BUILD_FAILED",
             size > MAX_BYTES
               ? `Its plans are larger than ${MAX_BYTES} bytes.`
-              : reasonOf(stderr, signal ?? code),
+              : stderr.reason() || `Its process ended with ${signal ?? code}.`,
           ),
         );
     });
     child.stdin?.on("error", () => {});
     child.stdin?.end(request);
   });
-}
-
-/** The line that says what went wrong, out of a printed stack. */
-function reasonOf(stderr: string, end: string | number | null): string {
-  const lines = stderr.split("\n").map((line) => line.trim());
-  const error = lines.find((line) => /^(?:Uncaught )?\w*Error\b/.test(line));
-  return error ?? `Its process ended with ${end}. ${lines.slice(0, 3).join(" ")}`.trim();
 }

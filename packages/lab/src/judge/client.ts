@@ -13,9 +13,9 @@ import { failedVerdict } from "../verdict.ts";
 import type { Verdict } from "../verdict.ts";
 import type { Admission, Judge, JudgeRequest } from "./judge.ts";
 import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
+import { StderrTail } from "./stderr.ts";
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
-const STDERR_TAIL = 2000;
 
 type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"; readonly how: string };
 
@@ -102,7 +102,7 @@ class JudgeGroup {
   readonly #child: ChildProcess;
   readonly #exited: Promise<string>;
   readonly #killAtExit = (): void => this.#killGroup();
-  #stderr = "";
+  readonly #stderr = new StderrTail();
   ended = false;
 
   constructor() {
@@ -113,16 +113,14 @@ class JudgeGroup {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     process.once("exit", this.#killAtExit);
-    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
-    });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#stderr.add(text));
     this.#exited = new Promise((resolve) => {
       const done = (how: string): void => {
         this.ended = true;
         process.off("exit", this.#killAtExit);
         // Whatever it started and left behind goes with it.
         this.#killGroup();
-        resolve(`${how}. ${lastLines(this.#stderr)}`.trim());
+        resolve(`${how}. ${this.#stderr.reason()}`.trim());
       };
       this.#child.once("error", (error) => done(error.message));
       this.#child.once("close", (code, signal) => done(signal ? `signal ${signal}` : `exit code ${code}`));
@@ -179,8 +177,4 @@ class JudgeGroup {
 
 function isAnswer(reply: unknown, nonce: string): reply is FromJudge {
   return typeof reply === "object" && reply !== null && (reply as { nonce?: unknown }).nonce === nonce;
-}
-
-function lastLines(text: string): string {
-  return text.trim().split("\n").slice(-6).join("\n");
 }

@@ -9,8 +9,8 @@ import { Session } from "./session.ts";
 let nonce: string | null = null;
 let session: Session | null = null;
 
-// eslint-disable-next-line no-new
-new Worker(new URL("./watchdog.ts", import.meta.url)).unref();
+const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), { workerData: process.ppid });
+watchdog.unref();
 
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message: ToJudge) => {

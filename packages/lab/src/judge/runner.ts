@@ -21,7 +21,12 @@ import type { Outputs } from "./outputs.ts";
 export interface Run {
   readonly outputs: Outputs;
   /** What was done that must not be; null if nothing. */
-  readonly fault: { readonly status: VerdictStatus; readonly reason: string } | null;
+  readonly fault: Fault | null;
+}
+
+export interface Fault {
+  readonly status: Exclude<VerdictStatus, "ok">;
+  readonly reason: string;
 }
 
 type Inputs = Readonly<Record<string, AnyTypedArray>>;
@@ -125,7 +130,7 @@ export class PlanRunner implements BoundPlan {
     }
   }
 
-  #overrun({ name, length }: PlanBuffer, contents: AnyTypedArray): Run["fault"] {
+  #overrun({ name, length }: PlanBuffer, contents: AnyTypedArray): Fault | null {
     const words = wordsOf(contents);
     for (let i = length; i < words.length; i++)
       if (words[i] !== CANARY)
@@ -141,7 +146,8 @@ export class PlanRunner implements BoundPlan {
   }
 }
 
-function faultOf(findings: readonly Finding[]): Run["fault"] {
+/** What findings of the simulator mean for a candidate. */
+export function faultOf(findings: readonly Finding[]): Fault | null {
   // Writing outside is the graver of two findings.
   const outside = findings.find(
     ({ kind, accesses }) => kind === "out-of-bounds" && accesses[0]?.action !== "read",
@@ -157,7 +163,7 @@ function faultOf(findings: readonly Finding[]): Run["fault"] {
   };
 }
 
-function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArray): Run["fault"] {
+function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArray): Fault | null {
   const now = wordsOf(contents);
   const before = wordsOf(original);
   for (const [i, word] of before.entries())

@@ -10,7 +10,7 @@ import { checkPlan, planHash } from "../plan.ts";
 import type { Plan, PlanSignature } from "../plan.ts";
 import { deriveSeed } from "../random.ts";
 import { whyNotInSpace } from "../space.ts";
-import type { Case, Measurement, Shape, Study } from "../study.ts";
+import type { BoundPlan, Case, Measurement, Shape, Study } from "../study.ts";
 import { failedVerdict } from "../verdict.ts";
 import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "../verdict.ts";
 import { buildModule } from "./builder.ts";
@@ -18,7 +18,7 @@ import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
 import { compareOutputs, ignoredInputs, trivialAnswer } from "./outputs.ts";
-import { PlanRunner } from "./runner.ts";
+import { PlanRunner, faultOf } from "./runner.ts";
 
 /** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
 const ENDURANCE = 12;
@@ -182,7 +182,17 @@ export class Session {
     try {
       await own.load(input.inputs);
       await rival?.load(input.inputs);
-      const context = { candidate: own, champion: rival, seed: deriveSeed(seed, "measure") };
+      const watched: BoundPlan = {
+        plan,
+        device: timer,
+        async run(sample) {
+          const results = await own.run(sample);
+          const fault = faultOf(results.flatMap(({ findings }) => findings));
+          if (fault !== null) throw new Rejection(fault.status, `While it was timed: ${fault.reason}`);
+          return results;
+        },
+      };
+      const context = { candidate: watched, champion: rival, seed: deriveSeed(seed, "measure") };
       const measurement = await launching(() => this.#study.measure(context));
       return checkedMeasurement(measurement);
     } finally {
@@ -222,8 +232,7 @@ class Bench {
     const when =
       stage === "verify-after-timing" ? " after timing" : stage === "repeat" ? " when run again" : "";
     const where = `In case ${input.id} (seed ${input.seed})${when}: `;
-    if (fault !== null)
-      throw new Rejection(fault.status as Exclude<VerdictStatus, "ok">, where + fault.reason);
+    if (fault !== null) throw new Rejection(fault.status, where + fault.reason);
     if (problem !== null) throw new Rejection("wrong-result", where + problem);
   }
 

@@ -3,7 +3,10 @@
  * is stuck in a candidate.
  */
 
-const lab = process.ppid;
+import { workerData } from "node:worker_threads";
+
+/** The lab's process id, which this thread could start too late to see. */
+const lab = workerData as number;
 
 setInterval(() => {
   if (process.ppid !== lab) process.kill(-process.pid, "SIGKILL");

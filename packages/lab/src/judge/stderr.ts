@@ -1,0 +1,20 @@
+/** What a process that ended badly said last. */
+
+/** Keeps the end of what a process prints on its standard error. */
+export class StderrTail {
+  #text = "";
+
+  add(text: string): void {
+    this.#text = (this.#text + text).slice(-8000);
+  }
+
+  /** The line that says what went wrong, out of a printed stack; else the last lines; empty if it said nothing. */
+  reason(): string {
+    const lines = this.#text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "");
+    const error = lines.find((line) => /^(?:Uncaught )?\w*Error\b/.test(line));
+    return error ?? lines.slice(-4).join(" ");
+  }
+}

@@ -1,0 +1,118 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compareSamplers, evolve, openJudgeProcess, readRecords } from "../src/index.ts";
+import { loose, toy } from "./toy.ts";
+
+let folder: string;
+const workspace = (): string => join(folder, "workspace");
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-test-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function normalised(path: string): unknown {
+  return readRecords(path).map((record) => ({ ...record, id: "", date: "", durationMs: 0 }));
+}
+
+/** Processes whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => parentOf(child) === pid);
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? null : Number(fields[1]);
+  } catch {
+    return null;
+  }
+}
+
+describe("a study of real kernels, judged by the judge's process", () => {
+  it("is improved, with modelled time, twice the same for the same seed", async () => {
+    const result = await evolve(toy, { cycles: 3, trialsPerCycle: 4, seed: 5, workspace: workspace() });
+    expect(result).toMatchObject({ device: "sim", timeKind: "modelled", cycles: 3, trials: 13 });
+    expect(result.speedup).toBeGreaterThan(1.1);
+    expect(result.champion.error!).toBeLessThanOrEqual(result.champion.bound!);
+    expect(result.champion.counters!.globalReadBytes).toBeGreaterThan(0);
+    const [baseline] = readRecords(workspace());
+    expect(baseline!.observations.join(" ")).toContain("zeros, constants, the mean and permutations fail");
+
+    const other = join(folder, "other");
+    await evolve(toy, { cycles: 3, trialsPerCycle: 4, seed: 5, workspace: other });
+    expect(normalised(other)).toEqual(normalised(workspace()));
+  });
+
+  it("is improved or not by a clock, and the record says measured, against the champion in the same session", async () => {
+    const result = await evolve(toy, { cycles: 1, trialsPerCycle: 3, device: "cpu", workspace: workspace() });
+    expect(result).toMatchObject({ device: "cpu", timeKind: "measured", profile: "wall clock" });
+    const trials = readRecords(workspace()).flatMap((record) => record.trials);
+    expect(trials).toHaveLength(4);
+    expect(trials[0]!.verdict.championTimeMs).toBeNull();
+    for (const { verdict } of trials.slice(1)) {
+      expect(verdict).toMatchObject({ status: "ok", timeKind: "measured", counters: null });
+      expect(verdict.championTimeMs).toBeGreaterThan(0);
+      expect(verdict.noise).toBeGreaterThan(0);
+    }
+    expect(readFileSync(join(workspace(), "PROGRESS.md"), "utf8")).toContain(
+      "times are **measured** (wall clock)",
+    );
+  });
+
+  it("writes nothing if the judge refuses the study", async () => {
+    await expect(evolve(loose, { cycles: 1, workspace: workspace() })).rejects.toMatchObject({
+      code: "STUDY_REFUSED",
+    });
+    expect(readRecords(workspace())).toEqual([]);
+  });
+
+  it("is searched better by evolution than at random, each point judged once", async () => {
+    const report = await compareSamplers(toy, { trials: 10, seeds: 3 });
+    expect(report.rows).toHaveLength(3);
+    expect(report.losses).toBeLessThanOrEqual(1);
+    expect(report.evaluated).toBeLessThanOrEqual(72);
+  });
+});
+
+describe("the judge's process", () => {
+  it("ends with its whole group when the lab is killed, even while it is stuck", async () => {
+    const script = `
+      import { openJudgeProcess } from ${JSON.stringify(join(import.meta.dirname, "../src/index.ts"))};
+      import { trapped } from ${JSON.stringify(join(import.meta.dirname, "toy.ts"))};
+      const judge = await openJudgeProcess(trapped, {}, { device: "sim" });
+      const point = { rows: 1, vector: 1, weights: "global", unroll: 2 };
+      console.log("stuck");
+      await judge.judge({ candidate: { kind: "point", point }, seed: 1, known: {}, champion: null, deadlineMs: 1e6 });`;
+    const lab = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((resolve) => lab.stdout.once("data", resolve));
+    const [judge] = childrenOf(lab.pid!) as [number];
+    expect(judge).toBeGreaterThan(0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    lab.kill("SIGKILL");
+    await expect.poll(() => parentOf(judge), { timeout: 5000 }).toBeNull();
+  });
+
+  it("is no longer there after close", async () => {
+    const judge = await openJudgeProcess(toy, {}, { device: "sim" });
+    const children = childrenOf(process.pid).filter((pid) => commandOf(pid).includes("judge/main.ts"));
+    expect(children).toHaveLength(1);
+    await judge.close();
+    expect(parentOf(children[0]!)).toBeNull();
+  });
+});
+
+function commandOf(pid: number): string {
+  return execFileSync("sh", ["-c", `tr '\\0' ' ' < /proc/${pid}/cmdline || true`], { encoding: "utf8" });
+}
