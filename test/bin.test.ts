@@ -18,7 +18,7 @@ beforeEach(() => {
   writeFileSync(join(root, "package.json"), `{ "type": "module" }`);
   writeFileSync(
     join(root, "cli", "src", "main.ts"),
-    `const words: string[] = process.argv.slice(2); console.log(words.join("|")); process.exitCode = words.length;`,
+    `export async function main(words: string[]): Promise<number> { console.log(words.join("|")); return words.length; }`,
   );
 });
 
