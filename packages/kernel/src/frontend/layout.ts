@@ -60,7 +60,8 @@ export function swizzled(shape: readonly [number, number], options: SwizzleOptio
   const chunks = columns / vector;
   const lowBits = chunks & -chunks;
   const mask = Math.min(lowBits, 32 / vector) - 1;
-  const rowsPerLine = Math.max(1, Math.floor(32 / columns));
+  // A power of two, so that dividing by it is a shift.
+  const rowsPerLine = Math.max(1, 2 ** Math.floor(Math.log2(32 / columns)));
   return {
     name: `swizzled by ${vector}`,
     shape,
