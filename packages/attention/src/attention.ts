@@ -131,11 +131,14 @@ function checkedProblem(device: Device, options: AttentionOptions): AttentionPro
     if (Object.hasOwn(KNOWN_OPTIONS, name)) continue;
     throw option(`there is no option "${name}"`, `the options are ${Object.keys(KNOWN_OPTIONS).join(", ")}`);
   }
-  const { q, k, v, lse } = options;
+  const { q, k, v, lse, kernel } = options;
   for (const [name, tensor] of Object.entries({ q, k, v })) {
     if (typeof tensor === "object" && tensor !== null) continue;
     throw option(`${name} is missing`, "pass { data, shape }");
   }
+  if (typeof kernel === "string") rungById(kernel);
+  else if (kernel !== undefined && (typeof kernel !== "object" || kernel === null))
+    throw option(`kernel is ${String(kernel)}`, "it is the id of a rung, or a point");
   if (lse !== undefined && typeof lse !== "boolean")
     throw option(`lse is ${String(lse)}`, "it is true or false");
   const problem = createProblem(shapeOfTensors(q.shape, k.shape, v.shape), {
