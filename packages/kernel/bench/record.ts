@@ -3,7 +3,7 @@
  * operations, and the type check of the whole repository (--tsc).
  */
 
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import {
   analyseUniformity,
@@ -79,6 +79,6 @@ for (const [what, ms] of rows) console.log(`${ms.toFixed(1).padStart(8)} ms  ${w
 if (process.argv.includes("--tsc")) {
   const root = fileURLToPath(new URL("../../../", import.meta.url));
   const begin = performance.now();
-  execFileSync("npx", ["tsc", "--noEmit", "-p", "tsconfig.json"], { cwd: root, stdio: "inherit" });
+  spawnSync("npx", ["tsc", "--noEmit", "-p", "tsconfig.json"], { cwd: root, stdio: "inherit" });
   console.log(`${(performance.now() - begin).toFixed(0).padStart(8)} ms  tsc on the repository`);
 }

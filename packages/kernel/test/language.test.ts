@@ -240,6 +240,22 @@ describe("memory", () => {
     expect(swizzled([4, 8]).size).toBe(32);
   });
 
+  test("a swizzled tile of any width has one place for each element, and takes run-time indices", () => {
+    for (const vector of [1, 2, 4] as const) {
+      for (const columns of [1, 2, 3, 5, 6, 8, 10, 12, 20, 32, 40].map((count) => count * vector)) {
+        const layout = swizzled([16, columns], { vector });
+        const offsets = new Set<unknown>();
+        for (let row = 0; row < 16; row++)
+          for (let column = 0; column < columns; column++) offsets.add(layout.offset([row, column]));
+        expect(offsets.size).toBe(16 * columns);
+        expect(Math.max(...([...offsets] as number[]))).toBe(layout.size - 1);
+        build({ y: buffer(f32, "write"), n: u32 }, ({ y, n }, gpu) => {
+          y.set(0, gpu.shared(f32, layout).get(n, gpu.lane));
+        });
+      }
+    }
+  });
+
   test("vectors and atomics", () => {
     const params = { x: buffer(f32), y: buffer(f32, "write"), c: buffer(atomic(u32)) };
     expect(
