@@ -1,6 +1,7 @@
 /**
  * How fast the simulator runs: lane-operations a second on an inner loop like attention's (one fma with two loads of
- * shared memory a step), with all checks and without. Run: node packages/device/bench/sim.ts
+ * shared memory a step), with all checks and without. Processor time, so that a busy machine changes little.
+ * Run: node packages/device/bench/sim.ts
  */
 
 import { buffer, f32, fma, kernel, padded } from "@evolver/kernel";
@@ -49,9 +50,9 @@ async function measure(name: string, options: SimOptions): Promise<void> {
     out: device.createBuffer("f32", workgroups * 8 * device.subgroupSize),
   };
   await program.run({ workgroups: 2, args });
-  const begin = performance.now();
+  const begin = process.cpuUsage();
   await program.run({ workgroups, args });
-  const ms = performance.now() - begin;
+  const ms = process.cpuUsage(begin).user / 1000;
   const fmas = workgroups * 8 * device.subgroupSize * 16 * DIM;
   console.log(
     `${name.padEnd(28)} ${((fmas * 3) / ms / 1e3).toFixed(1).padStart(8)} M lane-operations/s ` +

@@ -2,7 +2,7 @@
 
 import type { Block, KernelIR, Memory } from "@evolver/kernel";
 
-export interface MemoryUse {
+interface MemoryUse {
   reads: boolean;
   writes: boolean;
   atomics: boolean;

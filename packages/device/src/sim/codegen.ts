@@ -7,32 +7,21 @@
  * numbers (never 0 where code runs), `v…` lane-invariant values and `C` the counters.
  */
 
-import { ops } from "@evolver/kernel";
-import type {
-  Block,
-  KernelIR,
-  LoadNode,
-  Memory,
-  Node,
-  OpNode,
-  StoreNode,
-  Value,
-  Variable,
-} from "@evolver/kernel";
+import type { Block, KernelIR, Memory, Node, OpNode, Value, Variable } from "@evolver/kernel";
 import { ControlFlow, maskPrelude } from "./control.ts";
 import { total } from "./counting.ts";
 import { divides, literal, operation } from "./expression.ts";
 import { analyseLanes } from "./lanes.ts";
 import type { LaneAnalysis } from "./lanes.ts";
-import { VIEWS, atomicFunction, loadFunction, memoryPrelude, memoryVariables } from "./memory.ts";
-import { storeFunction, uniformLoadFunction } from "./memory.ts";
+import { VIEWS, memoryPrelude, memoryVariables } from "./memory.ts";
 import type { CheckOptions } from "./memory.ts";
+import { Requests } from "./requests.ts";
 import { Slots, findUses } from "./registers.ts";
 import type { Uses } from "./registers.ts";
 import { isLaneNode, segmentFunction } from "./segment.ts";
 import type { LaneNode } from "./segment.ts";
-import { AT_ATOMIC, AT_BARRIER, PREEMPTED } from "./subgroup.ts";
 import type { RegisterCounts } from "./subgroup.ts";
+import { Tally } from "./tally.ts";
 
 export interface CodeOptions extends CheckOptions {
   readonly checks: boolean;
@@ -88,8 +77,9 @@ export class Codegen {
   readonly #variableSlot = new Map<number, number>();
   readonly #literals = new Map<number, string>();
   readonly #control: ControlFlow;
+  readonly #requests: Requests;
   #pending: LaneNode[] = [];
-  #tally = new Map<number, { each: number; lanes: number }>();
+  readonly #tally = new Tally();
   #names = 0;
   #masks = 0;
 
@@ -103,6 +93,7 @@ export class Codegen {
       ...ir.shared,
     ];
     this.#control = new ControlFlow(this);
+    this.#requests = new Requests(this);
     if (options.checks) this.#keepDivisors(ir.body);
   }
 
@@ -146,7 +137,7 @@ return {run,bind,setTime,getChanges,exchangeSerial};`;
     };
   }
 
-  // What control.ts uses.
+  // What control.ts and requests.ts use.
 
   emit(line: string): void {
     this.lines.push(line);
@@ -230,19 +221,19 @@ return {run,bind,setTime,getChanges,exchangeSerial};`;
       const nodes = this.#pending;
       this.#pending = [];
       const name = this.name("segment");
-      const { declaration, call } = segmentFunction(name, nodes, scope.mask, {
+      const segment = segmentFunction(name, nodes, scope.mask, {
         uniform: (value) => this.uniform(value),
         registers: (value) => this.registers(value, scope),
         variable: (id) => (this.#variableSlot.get(id) as number) * this.ir.subgroupSize,
         isMasked: (node) => this.lanes.maskedSets.has(node),
         escapes: (value, usesInside) => (this.#uses.count[value.id] as number) > usesInside,
       });
-      if (!declaration.includes("{}")) {
-        this.#functions.set(name, declaration);
-        this.emit(call);
+      if (segment !== null) {
+        this.#functions.set(name, segment.declaration);
+        this.emit(segment.call);
       }
     }
-    this.#flushTally(scope);
+    if (this.options.counters) this.emit(this.#tally.take(scope.count));
     this.#freeDead(scope, upTo);
   }
 
@@ -275,10 +266,12 @@ return {run,bind,setTime,getChanges,exchangeSerial};`;
     this.flush(scope, index - 1);
     switch (node.kind) {
       case "load":
-        this.#load(node, scope);
-        break;
       case "store":
-        this.#store(node, scope);
+      case "atomic":
+      case "barrier":
+      case "uniformLoad":
+      case "subgroup":
+        this.#requests.node(node, scope);
         break;
       default:
         this.#control.node(node, scope);
@@ -289,7 +282,7 @@ return {run,bind,setTime,getChanges,exchangeSerial};`;
   /** Arithmetic and variables: one number where lanes agree, else for the next segment. */
   #simple(node: LaneNode, scope: Scope, index: number): void {
     if (node.kind === "op") {
-      this.#tallyOperation(node);
+      this.#tally.add(node);
       if (this.options.checks && divides(node)) this.#checkDivisor(node, scope, index);
     }
     if (node.kind === "var" || node.kind === "varGet" || node.kind === "varSet") {
@@ -322,83 +315,8 @@ return {run,bind,setTime,getChanges,exchangeSerial};`;
     else this.emit(`${name}=${this.uniform(node.value)};`);
   }
 
-  #load(node: LoadNode, scope: Scope): void {
-    const k = this.memory(node.memory);
-    const w = node.results.length;
-    const site = this.site(node);
-    this.preemption();
-    this.emit(this.count("issuedMemory"));
-    const index = this.uniform(node.index);
-    if (index !== null) {
-      const name = `loadUniform_${k}_${w}`;
-      this.define(name, () => uniformLoadFunction(name, k, node.memory, w, this.options));
-      const names = node.results.map((result, j) => (j === 0 ? "" : `,v${result.id}=q${j}`));
-      this.emit(
-        `const v${node.results[0]?.id}=${name}(S,${index},${scope.mask},${scope.count},${site})${names.join("")};`,
-      );
-      return;
-    }
-    const view = VIEWS[node.index.type];
-    const name = `load_${k}_${w}_${view}`;
-    this.define(name, () => loadFunction(name, k, node.memory, view, w, this.options));
-    const targets = node.results.map((result) => this.registers(result, scope)).join(",");
-    const offset = this.registers(node.index, scope);
-    this.emit(`${name}(S,${offset},${targets},${scope.mask},${scope.count},${site});`);
-  }
-
-  #store(node: StoreNode, scope: Scope): void {
-    const k = this.memory(node.memory);
-    const w = node.values.length;
-    const view = VIEWS[node.index.type];
-    const name = `store_${k}_${w}_${view}`;
-    this.define(name, () => storeFunction(name, k, node.memory, view, w, this.options));
-    this.preemption();
-    this.emit(this.count("issuedMemory"));
-    const temporary: (() => void)[] = [];
-    const offset = this.spread(node.index, temporary);
-    const sources = node.values.map((value) => this.spread(value, temporary)).join(",");
-    this.emit(`${name}(S,${offset},${sources},${scope.mask},${scope.count},${this.site(node)});`);
-    for (const release of temporary) release();
-  }
-
   memory(memory: Memory): number {
     return this.#memories.findIndex((known) => known.space === memory.space && known.name === memory.name);
-  }
-
-  atomicFunctionFor(node: Extract<Node, { kind: "atomic" }>): string {
-    const k = this.memory(node.memory);
-    const name = `atomic_${k}_${node.op}_${node.order}_${VIEWS[node.index.type]}_${node.result ? 1 : 0}`;
-    return this.define(name, () => atomicFunction(name, k, node, this.options));
-  }
-
-  preemption(): void {
-    if (this.options.seeded) this.emit(`if(L.preempt())yield ${PREEMPTED};`);
-  }
-
-  readonly stops = { barrier: AT_BARRIER, atomic: AT_ATOMIC, preempted: PREEMPTED };
-
-  #tallyOperation(node: OpNode): void {
-    const row = ops[node.op];
-    const special = row.unit === "special";
-    const add = (name: Parameters<typeof total>[0], each: number, lanes: number): void => {
-      const entry = this.#tally.get(total(name)) ?? { each: 0, lanes: 0 };
-      entry.each += each;
-      entry.lanes += lanes;
-      this.#tally.set(total(name), entry);
-    };
-    add(special ? "issuedSpecial" : "issuedArithmetic", 1, 0);
-    if (node.result.type !== "f32" || row.flops === 0) return;
-    add("flops", 0, row.flops);
-    if (special) add("specials", 0, 1);
-  }
-
-  #flushTally(scope: Scope): void {
-    if (this.options.counters)
-      for (const [position, { each, lanes }] of this.#tally) {
-        const amount = each > 0 ? String(each) : lanes === 1 ? scope.count : `${lanes}*${scope.count}`;
-        this.emit(`C[${position}]+=${amount};`);
-      }
-    this.#tally.clear();
   }
 
   #checkDivisor(node: OpNode, scope: Scope, index: number): void {

@@ -1,18 +1,13 @@
 /**
- * The control flow of generated code: branches, loops, roles, barriers, and the nodes at which a subgroup acts as one.
- * Lanes that agree take JavaScript's own branches and loops; where they may not, masks tell who is active.
+ * The control flow of generated code: branches, loops and roles. Lanes that agree take JavaScript's own branches and loops; where they may not, masks tell who is active.
  */
 
 import type {
-  AtomicNode,
-  BarrierNode,
   Block,
   ForNode,
   IfNode,
   Node,
   RolesNode,
-  SubgroupNode,
-  UniformLoadNode,
   Value,
   VarGetNode,
   VarNode,
@@ -20,7 +15,8 @@ import type {
   WhileNode,
 } from "@evolver/kernel";
 import type { Codegen, LoopScope, Scope } from "./codegen.ts";
-import { VIEWS, uniformLoadFunction, loadFunction } from "./memory.ts";
+import { VIEWS } from "./memory.ts";
+import { PREEMPTED } from "./subgroup.ts";
 
 /** Functions over masks that generated code calls. */
 export const maskPrelude = `
@@ -57,14 +53,6 @@ export class ControlFlow {
       case "break":
       case "continue":
         return this.#exit(node, scope);
-      case "barrier":
-        return this.#barrier(node, scope);
-      case "uniformLoad":
-        return this.#uniformLoad(node, scope);
-      case "atomic":
-        return this.#atomic(node, scope);
-      case "subgroup":
-        return this.#subgroup(node, scope);
     }
   }
 
@@ -193,9 +181,7 @@ export class ControlFlow {
     const code = this.#code;
     if (staying !== "" && this.#hasDivergentExit(node.body))
       code.emit(`${inLoop}=active(${staying});if(${inLoop}===0)break ${body.loop?.leave};`);
-    code.emit(
-      `if(--budget===0){budget=L.quantum;S.looping=${code.site(node)};yield ${code.stops.preempted};}`,
-    );
+    code.emit(`if(--budget===0){budget=L.quantum;S.looping=${code.site(node)};yield ${PREEMPTED};}`);
   }
 
   #for(node: ForNode, scope: Scope): void {
@@ -328,94 +314,5 @@ export class ControlFlow {
     this.#endIteration(node, body, staying, inLoop);
     code.emit("}");
     code.close(body);
-  }
-
-  #barrier(node: BarrierNode | UniformLoadNode, scope: Scope): void {
-    const code = this.#code;
-    code.emit(
-      `S.barrier=${code.site(node)};S.arrived=${scope.count};S.arrivedMask=${scope.mask};yield ${code.stops.barrier};`,
-    );
-  }
-
-  #uniformLoad(node: UniformLoadNode, scope: Scope): void {
-    const code = this.#code;
-    const k = code.memory(node.memory);
-    this.#barrier(node, scope);
-    code.emit(code.count("issuedMemory"));
-    const index = code.uniform(node.index);
-    const tail = `${scope.mask},${scope.count},${code.site(node)});`;
-    if (index !== null) {
-      const name = `loadUniform_${k}_1`;
-      code.define(name, () => uniformLoadFunction(name, k, node.memory, 1, code.options));
-      code.emit(`const v${node.result.id}=${name}(S,${index},${tail}`);
-    } else {
-      const view = VIEWS[node.index.type];
-      const name = `load_${k}_1_${view}`;
-      code.define(name, () => loadFunction(name, k, node.memory, view, 1, code.options));
-      const offsets = `${code.registers(node.index, scope)},${code.registers(node.result, scope)}`;
-      code.emit(`${name}(S,${offsets},${tail}`);
-    }
-    this.#barrier(node, scope);
-  }
-
-  #atomic(node: AtomicNode, scope: Scope): void {
-    const code = this.#code;
-    const temporary: (() => void)[] = [];
-    const site = code.site(node);
-    code.emit(`S.polling=${site};yield ${code.stops.atomic};${code.count("issuedMemory")}`);
-    const offset = code.spread(node.index, temporary);
-    const [a = 0, b = 0] = node.operands.map((operand) => code.spread(operand, temporary));
-    const result = node.result ? code.registers(node.result, scope) : 0;
-    const turn = code.options.seeded ? "L.turn()" : "0";
-    code.emit(
-      `${code.atomicFunctionFor(node)}(S,${offset},${a},${b},${result},${scope.mask},${scope.count},${site},${turn});`,
-    );
-    for (const release of temporary) release();
-  }
-
-  #subgroup(node: SubgroupNode, scope: Scope): void {
-    const code = this.#code;
-    const temporary: (() => void)[] = [];
-    code.emit(code.count("issuedSubgroup"));
-    const [first, second] = node.operands as [Value, Value?];
-    const o = code.spread(first, temporary);
-    const V = `S.${VIEWS[first.type]}`;
-    const M = scope.mask;
-    const type = JSON.stringify(first.type);
-    const result = node.results[0] as Value;
-    const name = `v${result.id}`;
-    switch (node.op) {
-      case "sum":
-      case "min":
-      case "max":
-        if (code.uniform(result) !== null)
-          code.emit(`const ${name}=sg.reduce("${node.op}",${type},${V},${o},${M});`);
-        else
-          code.emit(`sg.reduceLanes("${node.op}",${type},${V},${o},${code.registers(result, scope)},${M});`);
-        break;
-      case "any":
-      case "all":
-      case "broadcastFirst":
-        code.emit(`const ${name}=sg.${node.op}(${V},${o},${M});`);
-        break;
-      case "ballot":
-        for (const [word, { id }] of node.results.entries())
-          code.emit(`const v${id}=sg.ballot(${V},${o},${M},${word});`);
-        break;
-      case "inclusiveSum":
-      case "exclusiveSum":
-        code.emit(
-          `sg.scan(${node.op === "inclusiveSum"},${type},${V},${o},${code.registers(result, scope)},${M});`,
-        );
-        break;
-      default: {
-        const p = code.spread(second as Value, temporary);
-        const target = code.registers(result, scope);
-        code.emit(
-          `sg.shuffle("${node.op}",${V},${o},S.U,${p},${target},${M},S,${code.site(node)},++request,rt);`,
-        );
-      }
-    }
-    for (const release of temporary) release();
   }
 }

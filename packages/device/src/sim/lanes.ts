@@ -6,7 +6,7 @@
 
 import type { Block, ForNode, KernelIR, Node, VarSetNode, Variable, WhileNode } from "@evolver/kernel";
 
-export type LoopNode = ForNode | WhileNode;
+type LoopNode = ForNode | WhileNode;
 
 export interface LaneAnalysis {
   /** By value id: the active lanes of a subgroup always agree on it. */

@@ -60,10 +60,10 @@ export function memoryVariables(k: number): { declare: string; bind: string } {
   const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "c"].map((name) => name + k);
   const fields = ["array", "stamps", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "counts"];
   return {
-    declare: `let ${names.join(",")},len${k}=0,checked${k}=false;`,
+    declare: `let ${names.join(",")},len${k}=0,checked${k}=false,readers${k}=false;`,
     bind:
       names.map((name, i) => `${name}=b.${fields[i]};`).join("") +
-      `len${k}=b.array.length;checked${k}=b.checked;`,
+      `len${k}=b.array.length;checked${k}=b.checked;readers${k}=b.readers;`,
   };
 }
 
@@ -114,18 +114,21 @@ function writeCheck(k: number, memory: Memory, races: RaceMode): string {
     `rt.race(${k},e,S,l,site,request,"write","${other}",${meta},${when})`;
   const earlier = (when: string): string => `${when}>launch&&${when}<group`;
   return `
-    const w=ws${k}[e],r=rs${k}[e];
+    const w=ws${k}[e];
     if(w===now){if((wm${k}[e]&${WHO - 1})!==base+l)${race("write", `wm${k}[e]`, "w")}}
     ${shared ? "" : `else if(${earlier("w")})${race("write", `wm${k}[e]`, "w")};`}
-    if(r===now){
-      if((r1${k}[e]&${WHO - 1})!==base+l)${race("read", `r1${k}[e]`, "r")};
-      else if(r2${k}[e]!==-1)${race("read", `r2${k}[e]`, "r")};
-    }
-    ${
-      shared
-        ? ""
-        : `else if(${earlier("r")})${race("read", `r1${k}[e]`, "r")};
-    if(${earlier(`rx${k}[e]`)})${race("read", `ro${k}[e]`, `rx${k}[e]`)};`
+    if(readers${k}){
+      const r=rs${k}[e];
+      if(r===now){
+        if((r1${k}[e]&${WHO - 1})!==base+l)${race("read", `r1${k}[e]`, "r")};
+        else if(r2${k}[e]!==-1)${race("read", `r2${k}[e]`, "r")};
+      }
+      ${
+        shared
+          ? ""
+          : `else if(${earlier("r")})${race("read", `r1${k}[e]`, "r")};
+      if(${earlier(`rx${k}[e]`)})${race("read", `ro${k}[e]`, `rx${k}[e]`)};`
+      }
     }
     ws${k}[e]=now;wm${k}[e]=mark+l;`;
 }

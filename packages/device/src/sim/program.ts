@@ -146,8 +146,12 @@ export class SimProgram<P extends Params> implements Program<P> {
   #bind(memories: readonly Memory[], launch: ResolvedLaunch, mode: RaceMode): Binding[] {
     const { counters } = this.#device.options;
     const written = new Set<object>();
-    for (const [memory, use] of this.#accesses.memories)
-      if (use.writes || (use.atomics && mode === "clocks")) written.add(this.#identity(memory, launch));
+    const read = new Set<object>();
+    for (const [memory, use] of this.#accesses.memories) {
+      const identity = this.#identity(memory, launch);
+      if (use.writes || (use.atomics && mode === "clocks")) written.add(identity);
+      if (use.reads) read.add(identity);
+    }
     return memories.map((memory): Binding => {
       const { space, name } = memory;
       const identity = this.#identity(memory, launch);
@@ -157,10 +161,11 @@ export class SimProgram<P extends Params> implements Program<P> {
           : (this.#shared[this.ir.shared.indexOf(memory)] as Storage);
       this.#device.refresh(storage);
       const checked = mode !== "none" && (space === "shared" || written.has(identity));
-      if (checked && (space === "shared" || mode === "intervals")) storage.prepareHistory();
+      const readers = read.has(identity);
+      if (checked && (space === "shared" || mode === "intervals")) storage.prepareHistory(readers);
       if (counters && space === "global") storage.prepareSectors();
       if (counters && space === "shared") storage.prepareWords();
-      return { name, space, storage, counts: newFields(), checked };
+      return { name, space, storage, counts: newFields(), checked, readers };
     });
   }
 

@@ -6,7 +6,7 @@
 import type { Block, KernelIR, Node, Value } from "@evolver/kernel";
 
 /** The values that a node itself reads, not those that its blocks read. */
-export function operandsOf(node: Node): readonly Value[] {
+function operandsOf(node: Node): readonly Value[] {
   switch (node.kind) {
     case "op":
     case "subgroup":

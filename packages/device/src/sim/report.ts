@@ -22,7 +22,7 @@ interface Entry {
   readonly message: string;
   readonly sides: { readonly side: Side; readonly lanes: Set<number> }[];
   /** The latest one. */
-  request: number;
+  request: number | null;
   count: number;
 }
 
@@ -41,9 +41,10 @@ export class Report {
   /**
    * Adds a finding, or counts it where one of this kind on these lines is known.
    *
-   * @param request a number for the executed instruction: what its lanes find is one occurrence
+   * @param request a number for the executed instruction: what its lanes find is one occurrence. Null stands for one
+   *   that occurs once
    */
-  add(kind: FindingKind, message: string, request: number, sides: readonly Side[]): void {
+  add(kind: FindingKind, message: string, request: number | null, sides: readonly Side[]): void {
     const key = `${kind}|${sides.map((side) => formatLocation(side.site.location)).join("|")}`;
     const known = this.#entries.get(key);
     if (known === undefined) {
@@ -52,7 +53,7 @@ export class Report {
       this.#entries.set(key, { kind, message, sides: withLanes, request, count: 1 });
       return;
     }
-    if (known.request !== request) known.count++;
+    if (request === null || known.request !== request) known.count++;
     known.request = request;
     // Lanes of one workgroup gather; those of others would claim to be of this one.
     const alike = sides.every(

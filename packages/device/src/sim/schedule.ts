@@ -102,7 +102,7 @@ function meet(schedule: Schedule): boolean {
 }
 
 function reportDivergence(schedule: Schedule, waiting: readonly Subgroup[]): void {
-  const { rt, sites, subgroups } = schedule;
+  const { rt, subgroups } = schedule;
   const places = groupBySite(
     waiting.map((subgroup) => ({ subgroup, site: subgroup.barrier, action: "barrier" })),
     schedule,
@@ -114,7 +114,7 @@ function reportDivergence(schedule: Schedule, waiting: readonly Subgroup[]): voi
   const rest =
     missing > 0 ? `, ${missing} ${missing === 1 ? "has" : "have"} finished or do not take part` : "";
   const message = `of the ${total} invocations of the workgroup ${arrived} wait at ${elsewhere}${rest}`;
-  rt.report.add("divergent-barrier", message, -1 - (sites.length + schedule.changes()), places);
+  rt.report.add("divergent-barrier", message, null, places);
 }
 
 interface Stuck {
@@ -149,7 +149,7 @@ function deadlock(schedule: Schedule, endless: Subgroup | null): false {
     endless === null
       ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: nobody changes the memory they look at`
       : `subgroup ${endless.index} has run ${maxSteps} loop iterations without an end (option maxSteps)`;
-  rt.report.add("deadlock", message, -1, groupBySite(stuck, schedule));
+  rt.report.add("deadlock", message, null, groupBySite(stuck, schedule));
   for (const subgroup of subgroups) {
     subgroup.run?.return();
     subgroup.run = null;

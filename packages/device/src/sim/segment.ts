@@ -31,13 +31,13 @@ export interface SegmentContext {
   escapes(value: Value, usesInside: number): boolean;
 }
 
-/** Returns the function's declaration and the arguments of its call, after `S`. */
+/** Returns the function's declaration and its call, or null where there is nothing to do. */
 export function segmentFunction(
   name: string,
   nodes: readonly LaneNode[],
   mask: string,
   context: SegmentContext,
-): { declaration: string; call: string } {
+): { declaration: string; call: string } | null {
   const body: string[] = [];
   const parameters = new Map<string, string>();
   const views = new Set<string>();
@@ -115,6 +115,7 @@ export function segmentFunction(
     if (!context.escapes(value, inside.get(value.id) ?? 0)) continue;
     body.push(`${view(value.type)}[${context.registers(value)}+l]=${local.get(value.id)};`);
   }
+  if (body.length === 0) return null;
   const names = ["S", "M", ...parameters.values()].join(",");
   const open = [...views].map((v) => `${v}=S.${v}`).join(",");
   return {

@@ -35,12 +35,14 @@ export class Storage {
     if (this.stamps.length < this.array.length) this.stamps = new Int32Array(this.array.length);
   }
 
-  /** Room for the history of every element. */
-  prepareHistory(): void {
+  /** Room for the history of every element; that of its readers only where there are any. */
+  prepareHistory(readers: boolean): void {
     const { length } = this.array;
-    if (this.ws.length === length) return;
-    this.ws = new Int32Array(length);
-    this.wm = new Int32Array(length);
+    if (this.ws.length !== length) {
+      this.ws = new Int32Array(length);
+      this.wm = new Int32Array(length);
+    }
+    if (!readers || this.rs.length === length) return;
     this.rs = new Int32Array(length);
     this.r1 = new Int32Array(length);
     this.r2 = new Int32Array(length);
@@ -62,10 +64,12 @@ export interface Binding {
   readonly counts: Float64Array;
   /** Whether accesses can be in error: somebody writes, or the memory starts uninitialised. */
   readonly checked: boolean;
+  /** Whether anybody reads it other than atomically. */
+  readonly readers: boolean;
 }
 
 /** The flat object that generated code binds its variables from. */
-export const bound = ({ storage, counts, checked }: Binding): Record<string, unknown> => ({
+export const bound = ({ storage, counts, checked, readers }: Binding): Record<string, unknown> => ({
   array: storage.array,
   stamps: storage.stamps,
   ws: storage.ws,
@@ -77,4 +81,5 @@ export const bound = ({ storage, counts, checked }: Binding): Record<string, unk
   ro: storage.ro,
   counts,
   checked,
+  readers,
 });

@@ -206,7 +206,7 @@ describe("global memory: bytes and 32-byte sectors of one request", () => {
     );
     const args = { x: device.createBuffer("f32", 8192), out: device.createBuffer("f32", width) };
     const { counters } = await program.run({ workgroups: 1, args });
-    const { readBytes, readRequests, readSectors } = counters?.memory["x"] as MemoryCounters;
+    const { readBytes, readRequests, readSectors } = (counters as Counters).memory["x"] as MemoryCounters;
     return { readBytes, readRequests, readSectors } as MemoryCounters;
   }
   const sectors = async (at: (lane: U32) => U32 | number, access: Access = 1, width = 32): Promise<number> =>

@@ -7,7 +7,7 @@ import { openSim } from "@evolver/device";
 import type { Counters, Finding, SimOptions } from "@evolver/device";
 import { expect, test } from "vitest";
 
-export const params = {
+const params = {
   a: buffer(f32, "read_write"),
   b: buffer(f32, "read_write"),
   flags: buffer(atomic(u32)),
@@ -17,7 +17,7 @@ export const params = {
 export type Body = (symbols: Symbols<typeof params>, gpu: Gpu) => void;
 
 /** Elements in `a` and `b`. */
-export const LENGTH = 256;
+const LENGTH = 256;
 
 export interface Setup extends SimOptions {
   /** Invocations a workgroup; 64 by default. */
@@ -65,7 +65,7 @@ export async function simulate(body: Body, setup: Setup = {}): Promise<Outcome> 
 const files = new Map<string, string[]>();
 
 /** The text of a line of source. */
-export function sourceLine({ file, line }: SourceLocation): string {
+function sourceLine({ file, line }: SourceLocation): string {
   let lines = files.get(file);
   if (lines === undefined) files.set(file, (lines = readFileSync(file, "utf8").split("\n")));
   return (lines[line - 1] ?? "").trim();
