@@ -25,6 +25,9 @@ const devices = [
   { title: "sim, subgroups of 64", open: () => openDevice("sim", { subgroup: 64 }), everything: false },
 ];
 
+/** Subgroup widths other than 32 run every fifth case. */
+const OTHER_WIDTHS_STEP = 5;
+
 const groups: Readonly<Record<string, readonly HostileCase[]>> = {
   masks: maskCases(),
   scores: scoreCases(),
@@ -42,7 +45,7 @@ async function wrongOf(device: Device, cases: readonly HostileCase[], rung: (typ
   return wrong;
 }
 
-describe.each(devices)("$title", ({ open, everything }) => {
+describe.each(devices)("$title", ({ title, open, everything }) => {
   let device: Device;
   beforeAll(async () => {
     device = await open();
@@ -50,18 +53,11 @@ describe.each(devices)("$title", ({ open, everything }) => {
   afterAll(() => device.close());
 
   describe.each(Object.entries(groups))("%s", (_, cases) => {
-    // Other widths run every third case.
-    const some = everything ? cases : cases.filter((__, i) => i % 3 === 1);
+    const some = everything ? cases : cases.filter((__, i) => i % OTHER_WIDTHS_STEP === 1);
     it.each(ladder)("$id", async (rung) => expect(await wrongOf(device, some, rung)).toEqual([]));
   });
-});
 
-describe.each(devices.filter(({ everything }) => everything))("$title", ({ title, open }) => {
-  let device: Device;
-  beforeAll(async () => {
-    device = await open();
-  });
-  afterAll(() => device.close());
+  if (!everything) return;
 
   it.each(ladder)("$id returns V exactly for one key at −524288", async ({ point }) => {
     const { problem, inputs } = scoreCases().find(({ name }) => name.includes("−524288"))!;
@@ -110,7 +106,7 @@ describe.each(devices.filter(({ everything }) => everything))("$title", ({ title
   });
 
   const workgroups = title === "cpu" ? "all" : "some";
-  it.each([65_535, 65_536, 70_000])(`%i workgroups, ${workgroups} of them`, async (batch) => {
+  it.each([65_536, 70_000])(`%i workgroups, ${workgroups} of them`, async (batch) => {
     const problem = createProblem({ batch, headsQ: 1, headsKv: 1, seqQ: 1, seqK: 2, dim: 8 });
     const inputs = randomInputs(problem, { seed: 9 });
     const truth = attentionTruth(problem, inputs);

@@ -49,8 +49,8 @@ const problem: fc.Arbitrary<AttentionProblem> = fc
     batch: fc.integer({ min: 1, max: 2 }),
     headsKv: fc.integer({ min: 1, max: 2 }),
     group: fc.integer({ min: 1, max: 3 }),
-    seqQ: fc.integer({ min: 0, max: 20 }),
-    seqK: fc.integer({ min: 0, max: 50 }),
+    seqQ: fc.integer({ min: 0, max: 14 }),
+    seqK: fc.integer({ min: 0, max: 40 }),
     dim: fc.oneof(fc.integer({ min: 1, max: 24 }), fc.constantFrom(32, 40, 64)),
     mask,
     softcap: fc.constantFrom(0, 0, 4),
@@ -91,6 +91,13 @@ const anyPoint = fc
   )
   .map((values) => values as FlashPoint);
 
+/** Rows that are short, and no power of two, in the layouts that permute them. */
+const ODD_ROWS = [3, 5, 10, 12].map((dim): [AttentionProblem, FlashPoint, number] => [
+  createProblem({ batch: 1, headsQ: 1, headsKv: 1, seqQ: 9, seqK: 40, dim }),
+  { ...ladder.at(-1)!.point, layout: "swizzled" },
+  dim,
+]);
+
 describe("any problem", () => {
   let cpu: Device;
   let sim: Device;
@@ -106,7 +113,7 @@ describe("any problem", () => {
         const { verdict } = await checkPointOn(cpu, point, asked, randomInputs(asked, { seed, padding: 5 }));
         expect(verdict).toBe("right");
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -117,7 +124,7 @@ describe("any problem", () => {
         const { verdict } = await checkPointOn(sim, point, asked, randomInputs(asked, { seed, padding: 5 }));
         expect(verdict).toBe("right");
       }),
-      { numRuns: 60 },
+      { numRuns: 30, examples: ODD_ROWS },
     );
   });
 });

@@ -57,17 +57,17 @@ export function goldenSuite(title: string, open: () => Promise<Device>): void {
   });
 }
 
-/** @param files layers to run; each has 512 positions, 8 heads */
-export function layerSuite(title: string, open: () => Promise<Device>, files = LAYER_FILES): void {
-  requireData(...files)(`a real model's layers on ${title}`, () => {
+/** @param positions how many of the 512 positions to run */
+export function layerSuite(title: string, open: () => Promise<Device>, positions: number): void {
+  requireData(...LAYER_FILES)(`a real model's layers on ${title}`, () => {
     let device: Device;
     beforeAll(async () => {
       device = await open();
     });
     afterAll(() => device.close());
     it.each(ladder)("$id", async ({ point }) => {
-      for (const file of files) {
-        const layer = loadLayer(file);
+      for (const file of LAYER_FILES) {
+        const layer = loadLayer(file, positions);
         const { verdict, o } = await checkPointOn(device, point, layer.problem, layer.inputs);
         expect(verdict).toBe("right");
         const largest = layer.o.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

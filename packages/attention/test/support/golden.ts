@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSafetensors } from "@evolver/attention";
+import { readSafetensors, toDense } from "@evolver/attention";
 import type { AttentionProblem, AttentionShape, Mask } from "@evolver/attention";
 import { dataFolder } from "../../../../test/support/optional.ts";
 import { denseProblem } from "./problems.ts";
@@ -72,16 +72,27 @@ export function loadGoldenCases(): GoldenCase[] {
   });
 }
 
-/** Layers of a real model: causal, 8 query heads on 4 key heads, 512 positions of 32 dimensions. */
-export function loadLayer(file: string): ExpectedCase {
+/**
+ * Layers of a real model: causal, 8 query heads on 4 key heads, 512 positions of 32 dimensions.
+ *
+ * @param positions so many of the first ones; causal attention to them does not know of the others
+ */
+export function loadLayer(file: string, positions = Infinity): ExpectedCase {
   const { tensors, metadata } = readSafetensors(readFileSync(join(dataFolder, file)));
-  const tensor = (name: string): Float32Array => tensors.get(name)!.data as Float32Array;
-  const [headsQ, seqQ, dim] = tensors.get("q")!.shape as [number, number, number];
-  const [headsKv, seqK] = tensors.get("k")!.shape as [number, number, number];
-  const shape: AttentionShape = { batch: 1, headsQ, headsKv, seqQ, seqK, dim };
+  const [headsQ, length, dim] = tensors.get("q")!.shape as [number, number, number];
+  const [headsKv] = tensors.get("k")!.shape as [number];
+  const seq = Math.min(length, positions);
+  const tensor = (name: string): Float32Array => {
+    const { data, shape } = tensors.get(name)!;
+    const [heads, , width = 1] = shape as [number, number, number?];
+    return toDense(data, [1, heads, seq, width], [0, length * width, width, 1]);
+  };
   return {
     name: metadata["source"]!,
-    problem: denseProblem(shape, { mask: { kind: "causal" }, scale: Number(metadata["scale"]) }),
+    problem: denseProblem(
+      { batch: 1, headsQ, headsKv, seqQ: seq, seqK: seq, dim },
+      { mask: { kind: "causal" }, scale: Number(metadata["scale"]) },
+    ),
     inputs: { q: tensor("q"), k: tensor("k"), v: tensor("v") },
     o: tensor("o"),
     lse: tensor("lse"),
