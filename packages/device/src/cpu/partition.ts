@@ -289,11 +289,13 @@ export function whyConcurrent(ir: KernelIR): string | null {
     if (reason !== null || (loop.kind !== "while" && loop.kind !== "for")) return;
     const inside = new Set<Node>();
     let hasBarrier = false;
+    let mayWait = loop.kind === "while";
     visitNodes({ nodes: [loop] }, (node) => {
       inside.add(node);
       hasBarrier ||= isBarrier(node);
+      mayWait ||= node.kind === "break";
     });
-    if (hasBarrier) return;
+    if (hasBarrier || !mayWait) return;
     for (const node of inside) {
       if (node.kind !== "atomic") continue;
       if (node.op !== "load" && node.op !== "compareExchange" && node.op !== "exchange") continue;

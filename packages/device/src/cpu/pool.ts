@@ -2,7 +2,7 @@
 
 import { EvolverError } from "@evolver/kernel";
 import type { LaunchAddresses } from "./instance.ts";
-import type { WorkerHandle, WorkerReply } from "./worker.ts";
+import { READY, type WorkerHandle, type WorkerMessage } from "./worker.ts";
 
 export interface PoolLaunch {
   readonly program: number;
@@ -23,9 +23,12 @@ interface Pending {
 
 export class WorkerPool {
   readonly size: number;
-  #workers: Promise<WorkerHandle[]> | null = null;
+  #workers: WorkerHandle[] = [];
+  #starting: Promise<void> | null = null;
+  #ready = 0;
+  #failure: unknown = null;
   /** By worker: the programs that it has. */
-  readonly #known: Set<number>[] = [];
+  #known: Set<number>[] = [];
   #pending: Pending | null = null;
   #launches = 0;
 
@@ -33,9 +36,22 @@ export class WorkerPool {
     this.size = size;
   }
 
-  /** Runs what is left of a launch; one at a time. Resolves to the message of a trap, or null. */
+  /** Whether all workers can take work. Starting takes a while; throws WORKER_FAILED if it could not be done. */
+  get ready(): boolean {
+    if (this.#failure !== null) throw failed(this.#failure);
+    return this.#ready === this.size;
+  }
+
+  /** Starts the workers, if that has not been done. */
+  start(): void {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#failure = error;
+    });
+  }
+
+  /** Runs what is left of a launch, on workers that are ready; one at a time. Resolves to the message of a trap, or null. */
   async run(work: PoolLaunch): Promise<string | null> {
-    const workers = await (this.#workers ??= this.#start());
+    const workers = this.#workers;
     const launch = ++this.#launches;
     const { program, memory, workgroups } = work;
     try {
@@ -57,38 +73,45 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
-    const workers = await this.#workers;
-    this.#workers = null;
-    if (workers) await Promise.all(workers.map((worker) => worker.terminate()));
+    await this.#starting;
+    const workers = this.#workers;
+    this.#workers = [];
+    this.#ready = 0;
+    await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  async #start(): Promise<WorkerHandle[]> {
+  async #start(): Promise<void> {
     const inNode = typeof process !== "undefined" && process.versions?.node !== undefined;
     const { startWorker } = await (inNode ? import("./worker-node.ts") : import("./worker-browser.ts"));
-    return Array.from({ length: this.size }, () => {
+    for (let i = 0; i < this.size; i++) {
       const worker = startWorker();
+      this.#workers.push(worker);
       this.#known.push(new Set());
       worker.listen(
-        (reply) => this.#reply(reply),
-        (error) => this.#failed(error),
+        (message) => this.#receive(message),
+        (error) => {
+          this.#failure = error;
+          this.#pending?.reject(failed(error));
+        },
       );
-      return worker;
-    });
+    }
   }
 
-  #reply(reply: WorkerReply): void {
+  #receive(message: WorkerMessage): void {
+    if (message === READY) {
+      this.#ready++;
+      return;
+    }
     const pending = this.#pending;
-    if (pending === null || pending.launch !== reply.launch) return;
-    pending.error ??= reply.error;
+    if (pending === null || pending.launch !== message.launch) return;
+    pending.error ??= message.error;
     if (--pending.waiting === 0) pending.resolve(pending.error);
   }
+}
 
-  #failed(cause: unknown): void {
-    this.#pending?.reject(
-      new EvolverError("WORKER_FAILED", "a worker thread of the cpu device ended unexpectedly", {
-        hint: "open the device anew, with fewer workers if memory is short",
-        cause,
-      }),
-    );
-  }
+function failed(cause: unknown): EvolverError {
+  return new EvolverError("WORKER_FAILED", "a worker thread of the cpu device could not go on", {
+    hint: "open the device with `workers: 1` to do without threads",
+    cause,
+  });
 }

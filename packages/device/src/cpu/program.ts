@@ -11,6 +11,13 @@ import { ARGUMENTS } from "./builtins.ts";
 
 /** A launch begins on the calling thread; what is left after so long goes to the workers. */
 const INLINE_MS = 0.4;
+/** While the workers start, the calling thread goes on in slices, between which it hears of them. */
+const SLICE_MS = 4;
+
+const pause = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
 
 export class CompiledProgram<P extends Params> implements CpuProgram<P> {
   readonly ir: KernelIR;
@@ -58,12 +65,17 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
       });
       this.#run ??= instantiate(module, memory.memory);
       const workgroups = resolved.workgroupCount;
-      const alone = pool.size === 1 || workgroups === 1;
+      const own = addresses();
+      const take = (limitMs: number): boolean =>
+        takeWorkgroups(this.#run as RunWorkgroups, memory.memory, own, workgroups, pool.size, limitMs);
       let trap: string | null = null;
       try {
-        const limit = alone ? Infinity : INLINE_MS;
-        const done = takeWorkgroups(this.#run, memory.memory, addresses(), workgroups, pool.size, limit);
-        if (done) return;
+        if (take(pool.size === 1 ? Infinity : INLINE_MS)) return;
+        pool.start();
+        while (!pool.ready) {
+          await pause();
+          if (take(SLICE_MS)) return;
+        }
       } catch (error) {
         if (!(error instanceof WebAssembly.RuntimeError)) throw error;
         trap = error.message;

@@ -1,6 +1,6 @@
 /** Browser only: starts workers, and is what such a worker runs. */
 
-import { createServer, type WorkerHandle, type WorkerReply, type WorkerRequest } from "./worker.ts";
+import { createServer, READY, type WorkerHandle, type WorkerMessage, type WorkerRequest } from "./worker.ts";
 
 const NAME = "evolver-cpu-worker";
 
@@ -8,8 +8,8 @@ export function startWorker(): WorkerHandle {
   const worker = new Worker(new URL(import.meta.url), { type: "module", name: NAME });
   return {
     post: (request) => worker.postMessage(request),
-    listen(onReply, onFailure) {
-      worker.addEventListener("message", (event: MessageEvent<WorkerReply>) => onReply(event.data));
+    listen(onMessage, onFailure) {
+      worker.addEventListener("message", (event: MessageEvent<WorkerMessage>) => onMessage(event.data));
       worker.addEventListener("error", (event) => onFailure(event.error ?? event.message));
     },
     hold: () => {},
@@ -21,10 +21,11 @@ const self = globalThis as unknown as {
   readonly name?: string;
   readonly document?: unknown;
   onmessage: ((event: MessageEvent<WorkerRequest>) => void) | null;
-  postMessage?(reply: WorkerReply): void;
+  postMessage?(message: WorkerMessage): void;
 };
 
 if (self.document === undefined && self.name === NAME) {
   const serve = createServer();
   self.onmessage = (event) => self.postMessage?.(serve(event.data));
+  self.postMessage?.(READY);
 }

@@ -19,11 +19,16 @@ export interface WorkerReply {
   readonly error: string | null;
 }
 
+/** What a worker says once, when it can take requests. */
+export const READY = "ready";
+
+export type WorkerMessage = WorkerReply | typeof READY;
+
 /** A worker as the pool sees it. */
 export interface WorkerHandle {
   post(request: WorkerRequest): void;
-  /** Replies, or the error that ended the worker. */
-  listen(onReply: (reply: WorkerReply) => void, onFailure: (error: unknown) => void): void;
+  /** Messages, or the error that ended the worker. */
+  listen(onMessage: (message: WorkerMessage) => void, onFailure: (error: unknown) => void): void;
   /** Whether the worker keeps the process alive. */
   hold(held: boolean): void;
   terminate(): Promise<void>;

@@ -27,7 +27,13 @@ export type Expression =
     };
 
 export type Statement =
-  | { readonly kind: "set"; readonly type: Type; readonly index: number; readonly value: Expression }
+  | {
+      readonly kind: "set";
+      readonly type: Type;
+      readonly index: number;
+      readonly value: Expression;
+      readonly mix: boolean;
+    }
   | {
       readonly kind: "if";
       readonly condition: Expression;
@@ -167,6 +173,26 @@ function constantOf(type: Type): fc.Arbitrary<Expression> {
   return fc.constantFrom(...list).map((value) => ({ kind: "constant", value }));
 }
 
+/** Tests that lanes answer differently, or subgroups, or iterations: chance alone makes few of them. */
+const laneTest = fc
+  .tuple(
+    fc.nat({ max: 9 }),
+    fc.constantFrom(1, 3, 7, 31),
+    fc.constantFrom(...COMPARISONS),
+    fc.nat({ max: 6 }),
+  )
+  .map(([builtin, mask, op, limit]): Expression => {
+    const u32 = (value: number): Expression => ({ kind: "constant", value });
+    const a: Expression = {
+      kind: "binary",
+      op: "and",
+      from: "u32",
+      a: { kind: "builtin", index: builtin },
+      b: u32(mask),
+    };
+    return { kind: "binary", op, from: "u32", a, b: u32(limit) };
+  });
+
 const expressions = fc.letrec<Record<Type, Expression>>((tie) => {
   const made = (type: Type): fc.Arbitrary<Expression> => {
     const variable = index.map((i): Expression => ({ kind: "variable", index: i }));
@@ -174,6 +200,7 @@ const expressions = fc.letrec<Record<Type, Expression>>((tie) => {
       { weight: 3, arbitrary: variable },
       { weight: 2, arbitrary: constantOf(type) },
     ];
+    if (type === "bool") leaves.push({ weight: 8, arbitrary: laneTest });
     if (type === "u32")
       leaves.push({
         weight: 4,
@@ -222,8 +249,9 @@ const set = fc
   .tuple(
     index,
     typed(anyType, (type, value) => ({ type, value })),
+    fc.integer({ min: 0, max: 3 }),
   )
-  .map(([i, { type, value }]): Statement => ({ kind: "set", type, index: i, value }));
+  .map(([i, { type, value }, plain]): Statement => ({ kind: "set", type, index: i, value, mix: plain > 0 }));
 const own = fc
   .tuple(expressions.f32, width)
   .map(([value, wide]): Statement => ({ kind: "own", value, width: wide }));

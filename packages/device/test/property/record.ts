@@ -81,6 +81,13 @@ interface Slots {
   setVec(index: unknown, value: unknown): void;
 }
 
+/** The old value and the new one together, so that what happened before stays visible in the end. */
+function mixed(type: Type, before: AnyScalar, value: AnyScalar): AnyScalar {
+  if (type === "bool") return (before as Bool).xor(value as Bool);
+  if (type === "f32") return (before as F32).mul(0.5).add((value as F32).min(100).max(-100));
+  return (before as U32).mul(31).add(value as U32);
+}
+
 class Writer {
   readonly #gpu: Gpu;
   readonly #symbols: Record<string, Slots & Record<string, Method>>;
@@ -124,8 +131,12 @@ class Writer {
   #statement(statement: Statement): void {
     const gpu = this.#gpu;
     switch (statement.kind) {
-      case "set":
-        return this.#set(statement.type, statement.index, this.#expression(statement.type, statement.value));
+      case "set": {
+        const { type, index } = statement;
+        const value = this.#expression(type, statement.value);
+        this.#set(type, index, statement.mix ? mixed(type, this.read(type, index), value) : value);
+        return;
+      }
       case "if":
         return gpu.if(
           this.#expression("bool", statement.condition) as Bool,
