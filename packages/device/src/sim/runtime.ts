@@ -5,7 +5,7 @@
 
 import type { Node } from "@evolver/kernel";
 import { Clocks } from "./clocks.ts";
-import type { Conflict } from "./clocks.ts";
+import type { Conflict, History } from "./clocks.ts";
 import { WHO } from "./memory.ts";
 import type { Report, Side, WorkgroupId } from "./report.ts";
 import type { Binding } from "./storage.ts";
@@ -17,6 +17,8 @@ export class Runtime {
   readonly report: Report;
   readonly clocks = new Clocks();
   readonly #bindings: readonly Binding[];
+  /** For vector clocks: one for each binding, shared by those of one storage. */
+  readonly #histories: readonly History[];
   readonly #sites: readonly Node[];
   readonly #counts: readonly [number, number, number];
   /** When each workgroup of the launch began, ascending, and its linear index. */
@@ -31,6 +33,8 @@ export class Runtime {
   ) {
     this.report = report;
     this.#bindings = bindings;
+    const histories = new Map<object, History>(bindings.map(({ storage }) => [storage, new Map()]));
+    this.#histories = bindings.map(({ storage }) => histories.get(storage) as History);
     this.#sites = sites;
     this.#counts = counts;
   }
@@ -40,7 +44,7 @@ export class Runtime {
     this.#workgroup = this.workgroupId(workgroup);
     if (!withClocks) return;
     this.clocks.beginWorkgroup(workgroup, invocations);
-    for (const { space, storage } of this.#bindings) if (space === "shared") this.clocks.forget(storage);
+    for (const [k, { space }] of this.#bindings.entries()) if (space === "shared") this.#history(k).clear();
   }
 
   workgroupId(linear: number): WorkgroupId {
@@ -90,7 +94,7 @@ export class Runtime {
       site,
       request,
       "read",
-      this.clocks.read(this.#storage(k), element, who, site),
+      this.clocks.read(this.#history(k), element, who, site),
     );
   }
 
@@ -103,7 +107,7 @@ export class Runtime {
       site,
       request,
       "write",
-      this.clocks.write(this.#storage(k), element, who, site),
+      this.clocks.write(this.#history(k), element, who, site),
     );
   }
 
@@ -119,7 +123,7 @@ export class Runtime {
     modifies: boolean,
   ): void {
     const who = S.base + lane;
-    const conflict = this.clocks.atomic(this.#storage(k), element, who, site, order, writes, modifies);
+    const conflict = this.clocks.atomic(this.#history(k), element, who, site, order, writes, modifies);
     this.#addConflict(k, element, who, site, request, "atomic", conflict);
   }
 
@@ -254,6 +258,10 @@ export class Runtime {
     const op = node.kind === "subgroup" ? node.op : "subgroup operation";
     const message = `${op} reads lane ${from}, which is ${outside}`;
     this.report.add("inactive-lane-read", message, request, [this.side("read", node, [S.base + lane])]);
+  }
+
+  #history(k: number): History {
+    return this.#histories[k] as History;
   }
 
   #storage(k: number): Binding["storage"] {
