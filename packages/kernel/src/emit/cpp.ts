@@ -94,23 +94,20 @@ export abstract class CppEmitter extends Emitter {
   /** Indices that take arithmetic, where the kernel uses them. */
   #builtins(file: Lines): void {
     const { usedBuiltins: used, ir } = this;
-    const declare = (name: string, text: string): void => file.add(`const unsigned ${name} = ${text};`);
+    const declare = (name: string, text: string): void =>
+      file.add(`const unsigned ${name} = ${text};`, ir.site);
     const block = "blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)";
-    const usesIds = [
-      "workgroupId.x",
-      "workgroupId.y",
-      "workgroupId.z",
-      "globalId.x",
-      "globalId.y",
-      "globalId.z",
-    ];
     if (this.isLinear) {
       declare("workgroupIndex", block);
-      file.add("if (workgroupIndex >= numWorkgroupsX * numWorkgroupsY * numWorkgroupsZ) return;");
-      if (usesIds.some((id) => used.has(id as BuiltinName))) {
-        declare("workgroupIdX", "workgroupIndex % numWorkgroupsX");
-        declare("workgroupIdY", "workgroupIndex / numWorkgroupsX % numWorkgroupsY");
-        declare("workgroupIdZ", "workgroupIndex / numWorkgroupsX / numWorkgroupsY");
+      file.add("if (workgroupIndex >= numWorkgroupsX * numWorkgroupsY * numWorkgroupsZ) return;", ir.site);
+      const ids = {
+        x: "workgroupIndex % numWorkgroupsX",
+        y: "workgroupIndex / numWorkgroupsX % numWorkgroupsY",
+        z: "workgroupIndex / numWorkgroupsX / numWorkgroupsY",
+      };
+      for (const axis of ["x", "y", "z"] as const) {
+        const isUsed = used.has(`workgroupId.${axis}`) || used.has(`globalId.${axis}`);
+        if (isUsed) declare(builtinName(`workgroupId.${axis}`), ids[axis]);
       }
     } else if (used.has("workgroupIndex")) declare("workgroupIndex", block);
     const [x, y, z] = ir.workgroupSize;

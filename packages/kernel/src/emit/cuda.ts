@@ -3,9 +3,9 @@
  * warp takes part in its operations, as the uniformity analysis proves for kernels that are not "dynamic".
  */
 
-import { analyseUniformity } from "../analysis/index.ts";
+import { analyseUniformity, type UniformityAnalysis } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
-import type { AtomicNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
+import type { AtomicNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { CppEmitter } from "./cpp.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
 import { cudaRows } from "./cpp-rows.ts";
@@ -13,6 +13,7 @@ import { atom, call, infix, simple, type Expression, type Operand } from "./expr
 import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
+import { hasAtomic } from "./uses.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
 
 const ALL = "0xffffffffu";
@@ -56,7 +57,7 @@ const ATOMICS: Readonly<Record<Exclude<AtomicNode["op"], "load" | "store">, stri
 export class CudaEmitter extends CppEmitter {
   protected override readonly rows = cudaRows;
   protected override readonly staticSharedLimit = 48 * 1024;
-  readonly #uniformity: ReturnType<typeof analyseUniformity> | null;
+  readonly #uniformity: UniformityAnalysis;
 
   /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
   constructor(ir: KernelIR, options: EmitOptions) {
@@ -68,7 +69,7 @@ export class CudaEmitter extends CppEmitter {
         { where: [ir.site.location], hint: "build it with { subgroup: 32 }" },
       );
     }
-    this.#uniformity = ir.uniformity === "dynamic" ? analyseUniformity(ir) : null;
+    this.#uniformity = analyseUniformity(ir);
   }
 
   emit(): Emitted {
@@ -122,9 +123,15 @@ export class CudaEmitter extends CppEmitter {
     return result;
   }
 
+  /** Warps are in lockstep in the IR only: after a wait the lanes meet again before one changes what others wait for. */
+  protected override afterControl(node: Node): void {
+    if (node.kind === "while" && hasAtomic(node) && this.#uniformity.flowOf(node) !== "lane")
+      this.line("__syncwarp();");
+  }
+
   protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {
     const [value, second] = operands as [Operand, Operand | undefined];
-    if (this.#uniformity?.flowOf(node) === "lane") {
+    if (this.#uniformity.flowOf(node) === "lane") {
       this.note(
         `subgroup ${node.op} in flow that is not proved uniform`,
         "an operation that all 32 lanes must reach",

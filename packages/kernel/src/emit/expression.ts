@@ -120,12 +120,16 @@ export function choice(condition: Expression, a: Expression, b: Expression): Exp
   };
 }
 
+const LARGEST = 3.4028234663852886e38;
+
 /** The shortest decimal that is this 32-bit float, always with a point or an exponent. Finite values only. */
 export function decimal(value: number): string {
-  let text = Object.is(value, -0) ? "-0" : String(value);
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  let text = String(value);
   for (let digits = 1; digits <= 9; digits++) {
     const candidate = value.toPrecision(digits);
-    if (Math.fround(Number(candidate)) === value && !Object.is(value, -0)) {
+    // WGSL refuses what is beyond the largest f32, even where it would round to it.
+    if (Math.fround(Number(candidate)) === value && Math.abs(Number(candidate)) <= LARGEST) {
       text = String(Number(candidate));
       break;
     }

@@ -11,7 +11,10 @@ const LINES: readonly (readonly [word: string, text: string])[] = [
   ["__device__", "#define __device__ __attribute__((device))"],
   ["__shared__", "#define __shared__ __attribute__((shared))"],
   ["__align__", "#define __align__(bytes) __attribute__((aligned(bytes)))"],
-  ["__launch_bounds__", "#define __launch_bounds__(size) __attribute__((launch_bounds(size)))"],
+  [
+    "__launch_bounds__",
+    "#define __launch_bounds__(size) __attribute__((amdgpu_flat_work_group_size(1, size)))",
+  ],
   [
     "__syncthreads",
     `__attribute__((device)) inline void __syncthreads() {

@@ -17,7 +17,7 @@ import type {
   WhileNode,
 } from "../ir/nodes.ts";
 import type { ElementType, Memory, ScalarType, Variable } from "../ir/types.ts";
-import { blocksOf, visitNodes } from "../ir/walk.ts";
+import { blocksOf } from "../ir/walk.ts";
 import { Emitter } from "./base.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
 import { finish, headerComment } from "./finish.ts";
@@ -26,6 +26,7 @@ import { jsLiteral, jsRows } from "./js-rows.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
+import { hasAtomic } from "./uses.ts";
 import { helperTexts } from "./rows.ts";
 
 const ARRAYS: Readonly<Record<ElementType, string>> = {
@@ -263,7 +264,9 @@ export class JsEmitter extends Emitter {
   }
 
   protected override afterControl(node: Node): void {
-    if (this.#places.meetsAt(node)) this.#meet(this.#places.exit(node), "together");
+    // Lockstep: no lane goes on from a wait before all have seen what they wait for.
+    if (this.#places.meetsAt(node) || this.#places.spins(node))
+      this.#meet(this.#places.exit(node), "together");
   }
 
   #meet(place: number, operation: string): void {
@@ -323,14 +326,4 @@ class Places {
   spins(node: Node): boolean {
     return this.#spinning.has(node);
   }
-}
-
-function hasAtomic(node: WhileNode): boolean {
-  let found = false;
-  const look = (inner: Node): void => {
-    if (inner.kind === "atomic") found = true;
-  };
-  visitNodes(node.condition, look);
-  visitNodes(node.body, look);
-  return found;
 }

@@ -1,8 +1,8 @@
 /** How often each value is used and where: what decides whether it becomes a name or part of a larger expression. */
 
-import type { Block, KernelIR, Node } from "../ir/nodes.ts";
+import type { Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
 import type { Value } from "../ir/types.ts";
-import { blocksOf } from "../ir/walk.ts";
+import { blocksOf, visitNodes } from "../ir/walk.ts";
 
 export interface Uses {
   count(value: Value): number;
@@ -52,4 +52,15 @@ export function countUses(ir: KernelIR): Uses {
   };
   visit(ir.body);
   return { count: ({ id }) => counts[id] ?? 0, block: ({ id }) => blocks[id] ?? null };
+}
+
+/** Whether a loop may be waiting for what other invocations do. */
+export function hasAtomic(node: WhileNode): boolean {
+  let found = false;
+  const look = (inner: Node): void => {
+    if (inner.kind === "atomic") found = true;
+  };
+  visitNodes(node.condition, look);
+  visitNodes(node.body, look);
+  return found;
 }

@@ -169,7 +169,7 @@ export class WgslEmitter extends Emitter {
     file.add(`@compute @workgroup_size(${x}, ${y}, ${z})`, ir.site);
     file.add(`fn ${entryPoint}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
     file.depth = 1;
-    const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`);
+    const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`, ir.site);
     const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
     if (this.#isLinear) {
       declare("workgroupIndex", linear);

@@ -1,0 +1,141 @@
+/** The compilers that emitted code is given to, where the machine has them. Node only, as all tests are. */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+export interface NamedSource {
+  readonly name: string;
+  readonly source: string;
+}
+
+export interface Compiled {
+  readonly ok: boolean;
+  /** What the compiler said. */
+  readonly log: string;
+  readonly output: Uint8Array;
+}
+
+function findProgram(name: string, ...folders: readonly string[]): string | null {
+  const all = [...(process.env["PATH"] ?? "").split(delimiter), ...folders];
+  return all.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+}
+
+export const nvcc = findProgram("nvcc", "/usr/local/cuda/bin");
+export const clang = findProgram("clang-19");
+
+/** Several sources as one file, each in a namespace of its own: compilers start slowly. */
+function together(sources: readonly NamedSource[]): string {
+  return sources.map(({ name, source }) => `namespace ${name}_file {\n${source}\n}`).join("\n");
+}
+
+function compile(program: string, extension: string, source: string, options: readonly string[]): Compiled {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-emit-"));
+  try {
+    const input = join(folder, `all.${extension}`);
+    const output = join(folder, "out");
+    writeFileSync(input, source);
+    const result = spawnSync(program, [...options, "-o", output, input], { encoding: "utf8" });
+    const ok = result.status === 0 && existsSync(output);
+    return {
+      ok,
+      log: `${result.stdout ?? ""}${result.stderr ?? ""}`,
+      output: ok ? readFileSync(output) : new Uint8Array(),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Machine code for each architecture ("sm_90a"), by nvcc, warnings as errors. */
+export function compileCuda(
+  sources: readonly NamedSource[],
+  architectures: readonly string[],
+  options: readonly string[] = [],
+): Compiled {
+  const targets = architectures.flatMap((name) => [
+    "-gencode",
+    `arch=${name.replace("sm_", "compute_")},code=${name}`,
+  ]);
+  const all = ["-fatbin", "-std=c++17", "-Werror", "all-warnings", "--threads", "2", ...targets, ...options];
+  return compile(nvcc as string, "cu", together(sources), all);
+}
+
+/** Assembly for an AMD GPU ("gfx942"), by clang without ROCm, warnings as errors. */
+export function compileHip(
+  sources: readonly NamedSource[],
+  architecture: string,
+  options: readonly string[] = [],
+): Compiled {
+  const all = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O2", "-Wall", "-Werror"];
+  return compile(clang as string, "hip", together(sources), [
+    ...all,
+    `--offload-arch=${architecture}`,
+    ...options,
+    "-S",
+  ]);
+}
+
+/** PTX as text, by nvcc. */
+export function compilePtx({ source }: NamedSource, options: readonly string[] = []): string {
+  const all = ["-ptx", "-std=c++17", "-arch=sm_80", ...options];
+  return new TextDecoder().decode(compile(nvcc as string, "cu", source, all).output);
+}
+
+export interface WgslCompiler {
+  /** Errors and warnings, one a line; empty if there are none. */
+  check(source: string): Promise<string>;
+  /** The first error of making a pipeline, or null. */
+  checkPipeline(source: string): Promise<string | null>;
+  close(): void;
+}
+
+/** Dawn's instance must outlive everything made from it. */
+const instances: GPU[] = [];
+
+/** Dawn with no GPU behind it: all of WebGPU's validation. Null where the package does not load. */
+export async function openWgsl(): Promise<WgslCompiler | null> {
+  let webgpu: typeof import("webgpu");
+  try {
+    webgpu = await import("webgpu");
+  } catch {
+    return null;
+  }
+  Object.assign(globalThis, webgpu.globals);
+  const gpu = webgpu.create(["backend=null", "enable-dawn-features=allow_unsafe_apis"]);
+  instances.push(gpu);
+  const adapter = (await gpu.requestAdapter()) as GPUAdapter;
+  const device = await adapter.requestDevice({
+    requiredFeatures: ["subgroups"],
+    requiredLimits: {
+      maxComputeInvocationsPerWorkgroup: adapter.limits.maxComputeInvocationsPerWorkgroup,
+      maxComputeWorkgroupStorageSize: adapter.limits.maxComputeWorkgroupStorageSize,
+    },
+  });
+  const scoped = async <T>(make: () => T): Promise<T> => {
+    device.pushErrorScope("validation");
+    const made = make();
+    await device.popErrorScope();
+    return made;
+  };
+  return {
+    async check(source) {
+      const module = await scoped(() => device.createShaderModule({ code: source }));
+      const { messages } = await module.getCompilationInfo();
+      const lines = source.split("\n");
+      return messages
+        .map(({ type, lineNum, message }) => `${type}: ${message} | ${lines[lineNum - 1]?.trim()}`)
+        .join("\n");
+    },
+    async checkPipeline(source) {
+      device.pushErrorScope("validation");
+      device.createComputePipeline({
+        layout: "auto",
+        compute: { module: device.createShaderModule({ code: source }) },
+      });
+      return (await device.popErrorScope())?.message ?? null;
+    },
+    close: () => device.destroy(),
+  };
+}

@@ -1,0 +1,401 @@
+/** Kernels that together use every operation, access and control structure of the IR, for compilers and snapshots. */
+
+import {
+  abs,
+  atomic,
+  bool,
+  buffer,
+  ceil,
+  clamp,
+  cos,
+  exp,
+  exp2,
+  f32,
+  floor,
+  fma,
+  i32,
+  kernel,
+  log,
+  log2,
+  max,
+  min,
+  round,
+  rsqrt,
+  select,
+  sin,
+  sqrt,
+  tanh,
+  trunc,
+  u32,
+} from "@evolver/kernel";
+import type { F32, I32, U32 } from "@evolver/kernel";
+
+export const saxpy = kernel(
+  "saxpy",
+  {
+    params: { a: f32, x: buffer(f32), y: buffer(f32, "read_write"), n: u32 },
+    workgroup: [256],
+  },
+  ({ a, x, y, n }, gpu) => {
+    const i = gpu.globalId.x;
+    gpu.if(i.lt(n), () => y.set(i, fma(a, x.get(i), y.get(i))));
+  },
+);
+
+/** Every f32 operation. */
+export const floats = kernel(
+  "floats",
+  {
+    params: { x: buffer(f32), y: buffer(f32), out: buffer(f32, "write"), n: u32 },
+    workgroup: [64],
+  },
+  ({ x, y, out, n }, gpu) => {
+    const i = gpu.globalId.x;
+    gpu.if(i.lt(n), () => {
+      const a = x.get(i);
+      const b = y.get(i);
+      const results: F32[] = [
+        a.add(b),
+        a.sub(b),
+        a.mul(b),
+        a.div(b),
+        a.min(b),
+        a.max(b),
+        a.neg(),
+        a.abs(),
+        fma(a, b, 1.5),
+        select(a.lt(b), a, b),
+        sqrt(a.abs()),
+        rsqrt(a.abs().add(1)),
+        exp(a),
+        exp2(b),
+        log(a.abs().add(0.5)),
+        log2(b.abs().add(0.5)),
+        sin(a),
+        cos(b),
+        tanh(a),
+        floor(a),
+        ceil(a),
+        round(b),
+        trunc(b),
+        a.toI32().toF32(),
+        b.toU32().toF32(),
+        a.eq(b).toF32(),
+        a.ne(b).toF32(),
+        a.le(b).or(a.gt(b)).toF32(),
+        a.ge(b).and(b.ge(a).not()).toF32(),
+        a.toBool().xor(b.toBool()).toF32(),
+        a.bitcast(u32).shr(3).bitcast(f32),
+        a.bitcast(i32).bitcast(f32),
+        select(a.gt(Infinity), gpu.constant(f32, NaN), clamp(a, -Infinity, 3.4028234663852886e38)),
+        a.mul(b).add(a).sub(a.mul(1e-7)).mul(gpu.constant(f32, -0)),
+        abs(min(a, b, 2)).mul(max(a, b)),
+      ];
+      results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
+    });
+  },
+);
+
+export const FLOAT_RESULTS = 35;
+
+function integers<T extends I32 | U32>(a: T, b: T, amount: U32): T[] {
+  type One = { [K in keyof I32]: I32[K] };
+  const [p, q] = [a as unknown as One, b as unknown as One];
+  const results = [
+    p.add(q as never),
+    p.sub(q as never),
+    p.mul(q as never),
+    p.divTrunc(q as never),
+    p.divFloor(q as never),
+    p.remTrunc(q as never),
+    p.modFloor(q as never),
+    p.divTrunc(7),
+    p.divFloor(8),
+    p.remTrunc(7),
+    p.modFloor(8),
+    p.divTrunc(0),
+    p.min(q as never),
+    p.max(q as never),
+    p.and(q as never),
+    p.or(q as never),
+    p.xor(q as never),
+    p.not(),
+    p.shl(amount),
+    p.shr(amount),
+    p.shl(5),
+    p.shr(31),
+    p.popcount(),
+    p.clz(),
+  ];
+  return results as unknown as T[];
+}
+
+/** Every operation on i32. */
+export const signed = kernel(
+  "signed",
+  {
+    params: { x: buffer(i32), y: buffer(i32), out: buffer(i32, "write"), n: i32 },
+    workgroup: [64],
+  },
+  ({ x, y, out, n }, gpu) => {
+    const i = gpu.globalId.x.toI32();
+    gpu.if(i.lt(n), () => {
+      const [a, b] = [x.get(i), y.get(i)];
+      const results = [
+        ...integers(a, b, b.toU32()),
+        a.neg(),
+        a.abs(),
+        a.toF32().toI32(),
+        a.toU32().bitcast(i32),
+        a.toBool().toI32(),
+        select(a.eq(b), gpu.constant(i32, -2147483648), a.ne(b).toI32()),
+        a.lt(b).and(a.le(b)).or(a.gt(b)).xor(a.ge(b)).toI32(),
+        gpu.constant(i32, 2147483647).add(gpu.constant(i32, 1)),
+      ];
+      results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
+    });
+  },
+);
+
+export const SIGNED_RESULTS = 32;
+
+/** Every operation on u32. */
+export const unsigned = kernel(
+  "unsigned",
+  {
+    params: { x: buffer(u32), y: buffer(u32), out: buffer(u32, "write"), n: u32 },
+    workgroup: [64],
+  },
+  ({ x, y, out, n }, gpu) => {
+    const i = gpu.globalId.x;
+    gpu.if(i.lt(n), () => {
+      const [a, b] = [x.get(i), y.get(i)];
+      const results = [
+        ...integers(a, b, b),
+        a.toF32().toU32(),
+        a.toI32().toU32(),
+        a.toBool().toU32(),
+        a.lt(b).and(a.le(b)).or(a.gt(b)).xor(a.ge(b)).toU32(),
+        a.bitcast(i32).bitcast(f32).bitcast(u32),
+      ];
+      results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
+    });
+  },
+);
+
+export const UNSIGNED_RESULTS = 29;
+
+/** Every subgroup operation, on all types. */
+export const subgroups = kernel(
+  "subgroups",
+  {
+    params: { x: buffer(f32), out: buffer(f32, "write"), bits: buffer(u32, "write") },
+    workgroup: ({ subgroup }) => [2 * subgroup],
+  },
+  ({ x, out, bits }, gpu) => {
+    const { subgroup: s, globalId } = gpu;
+    const i = globalId.x;
+    const a = x.get(i);
+    const [n, m] = [a.toI32(), a.bitcast(u32).shr(8)];
+    const results: F32[] = [
+      s.sum(a),
+      s.min(a),
+      s.max(a),
+      s.inclusiveSum(a),
+      s.exclusiveSum(a),
+      s.broadcast(a, 3),
+      s.broadcast(a, gpu.subgroupId),
+      s.broadcastFirst(a),
+      s.shuffle(a, gpu.lane.xor(1)),
+      s.shuffleXor(a, 2),
+      s.shuffleXor(a, gpu.subgroupId.add(1)),
+      s.shuffleUp(a, 0),
+      s.shuffleDown(a, 0),
+      s.any(a.gt(0.5)).toF32(),
+      s.all(a.gt(-5)).toF32(),
+      s.sum(n).toF32(),
+      s.min(n).toF32(),
+      s.max(n).toF32(),
+      s.inclusiveSum(n).toF32(),
+      s.exclusiveSum(n).toF32(),
+    ];
+    results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
+    const words = [
+      ...s.ballot(a.gt(0)),
+      s.sum(m),
+      s.min(m),
+      s.max(m),
+      s.inclusiveSum(m),
+      s.exclusiveSum(m),
+      s.shuffle(m, 0),
+    ];
+    words.forEach((word, k) => bits.set(i.mul(words.length).add(k), word));
+  },
+);
+
+export const SUBGROUP_RESULTS = 20;
+/** Beside the words of the ballot. */
+export const SUBGROUP_WORDS = 6;
+
+/** Every atomic operation, in global and shared memory. */
+export const atomics = kernel(
+  "atomics",
+  {
+    params: {
+      counts: buffer(atomic(u32)),
+      extremes: buffer(atomic(i32)),
+      sums: buffer(atomic(f32)),
+      n: u32,
+    },
+    workgroup: [64],
+  },
+  ({ counts, extremes, sums, n }, gpu) => {
+    const i = gpu.globalId.x;
+    const local = gpu.shared(atomic(u32), 4, "local");
+    const localSum = gpu.shared(atomic(f32), 1, "localSum");
+    gpu.if(gpu.localIndex.eq(0), () => {
+      gpu.unroll(4, (k) => local.set(k, 0));
+      localSum.set(0, 0);
+    });
+    gpu.barrier();
+    gpu.if(i.lt(n), () => {
+      local.add(0, 1);
+      local.max(1, i);
+      localSum.add(0, 0.5);
+      const slot = counts.add(0, 1, { order: "acq_rel" });
+      counts.or(1, slot.and(7));
+      counts.xor(2, i);
+      counts.and(3, i.or(1));
+      counts.min(4, i);
+      counts.compareExchange(5, 0, i.add(1));
+      counts.exchange(6, n, { order: "acquire" });
+      extremes.min(0, i.toI32().neg());
+      extremes.max(1, i.toI32());
+      extremes.add(2, extremes.get(3, { order: "acquire" }).add(1));
+      extremes.compareExchange(4, 0, 1, { order: "acq_rel" });
+      sums.add(0, 0.25);
+      sums.exchange(1, sums.get(2));
+    });
+    gpu.barrier();
+    gpu.if(gpu.localIndex.eq(0), () => {
+      counts.add(7, local.get(0));
+      counts.max(8, local.get(1));
+      local.compareExchange(2, 0, 5);
+      counts.set(9, local.get(2), { order: "release" });
+      sums.add(3, localSum.get(0));
+    });
+  },
+);
+
+/** Loops, roles, wide accesses, shared memory, barriers and indices in three dimensions. */
+export const control = kernel(
+  "control",
+  {
+    params: {
+      from: buffer(f32),
+      wide: buffer(f32),
+      to: buffer(f32, "write"),
+      wideTo: buffer(f32, "write"),
+      pairs: buffer(u32, "read_write"),
+      rounds: i32,
+      size: u32,
+    },
+    workgroup: ({ subgroup }) => [subgroup, 2, 2],
+  },
+  ({ from, wide, to, wideTo, pairs, rounds, size }, gpu) => {
+    const width = gpu.subgroupSize;
+    const tile = gpu.shared(f32, 4 * width, "tile");
+    const best = gpu.shared(u32, 4, "best");
+    const local = gpu.localIndex;
+    const sum = gpu.var(f32, 0, "sum");
+    const found = gpu.var(bool, false, "found");
+    gpu.for({ from: local, to: size, step: 4 * width }, (i) => {
+      gpu.if(from.get(i).lt(0), () => gpu.continue());
+      sum.add(from.get(i));
+      gpu.if(sum.get().gt(100), () => {
+        found.set(true);
+        gpu.break();
+      });
+    });
+    gpu.for({ from: rounds, to: 0, step: -2, unroll: 2 }, (i) => sum.add(i.toF32()));
+    gpu.for({ from: 0, to: 3, unroll: true }, () => sum.set(sum.get().mul(0.5)));
+    const v = wide.getVec(4, local.mul(4));
+    wideTo.setVec(local.mul(4), v);
+    const pair = pairs.getVec(2, local.mul(2));
+    pairs.set(local.mul(2), pair.y);
+    pairs.setVec(gpu.localIndex.mul(2), pair);
+    tile.set(local, sum.get().add(v.x.mul(v.w)));
+    gpu.if(local.lt(4), () => best.set(local, local.mul(3)));
+    gpu.barrier();
+    const chosen = gpu.uniformLoad(best, 2);
+    const other = gpu.if(
+      found.get(),
+      () => tile.get(local.xor(1)),
+      () => tile.get(local),
+    );
+    gpu.roles([
+      { name: "first", subgroups: 1, body: () => to.set(local, other) },
+      { name: "rest", subgroups: 2, body: () => to.set(local, other.add(chosen.toF32())) },
+    ]);
+    const steps = gpu.var(u32, 0, "steps");
+    gpu.while(
+      () => {
+        const now = steps.get();
+        steps.add(1);
+        return now.lt(5).and(now.ne(chosen));
+      },
+      () => {
+        gpu.if(
+          found.get().not(),
+          () => {},
+          () => gpu.continue(),
+        );
+        sum.add(1);
+      },
+    );
+    const view = to.view({ strides: [size, gpu.numWorkgroups.x, 1], offset: 4 * width });
+    const { x, y, z } = gpu.localId;
+    gpu.if(gpu.workgroupId.x.add(gpu.workgroupId.y).add(gpu.workgroupId.z).eq(0), () => {
+      view.set(z, y, x, sum.get().add(gpu.globalId.y.add(gpu.workgroupIndex).toF32()));
+    });
+  },
+);
+
+/** Shared memory beyond CUDA's static limit. */
+export const large = kernel(
+  "large",
+  {
+    params: { x: buffer(f32), out: buffer(f32, "write") },
+    workgroup: [64],
+  },
+  ({ x, out }, gpu) => {
+    const first = gpu.shared(f32, 8_000, "first");
+    const second = gpu.shared(f32, 5_001, "second");
+    first.set(gpu.localIndex, x.get(gpu.globalId.x));
+    second.set(gpu.localIndex.add(4_900), 1);
+    gpu.barrier();
+    const back = gpu.localIndex.xor(63);
+    out.set(gpu.globalId.x, first.get(back).add(second.get(back.add(4_900))));
+  },
+);
+
+/** Names that mean something in one target or another. */
+export const names = kernel(
+  "template",
+  {
+    params: { float: buffer(f32), double: buffer(f32, "write"), fn: u32, let: f32 },
+    workgroup: [64],
+  },
+  ({ float, double, fn, let: value }, gpu) => {
+    const lane = gpu.var(f32, value, "lane");
+    const i = gpu.var(u32, fn, "i");
+    gpu.for({ from: 0, to: 2 }, (k) => {
+      const x = float.get(k.add(i.get()));
+      lane.add(x.mul(x));
+      gpu.for({ from: 0, to: 2 }, (j) => i.add(j));
+    });
+    double.set(gpu.localIndex, lane.get());
+  },
+);
+
+export const zoo = { saxpy, floats, signed, unsigned, subgroups, atomics, control, large, names };
