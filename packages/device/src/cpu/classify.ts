@@ -1,47 +1,27 @@
 /**
- * How each value and variable of a kernel lies across the lanes of a subgroup: one scalar for all, an affine form
- * (scalar + lane · constant), or a value a lane. Machines that run subgroups in lockstep are assumed, so this says
- * more than the language's uniformity analysis and is not meant for checking.
+ * Finds how each value and variable of a kernel lies across the lanes of a subgroup (see forms.ts). Machines that run
+ * subgroups in lockstep are assumed, so this says more than the language's uniformity analysis and is not meant for
+ * checking.
  *
  * Facts only ever get weaker, so the walk is repeated until nothing changes.
  */
 
 import type { Block, KernelIR, Node, OpNode, Value } from "@evolver/kernel";
 import { blocksOf } from "@evolver/kernel";
-
-export interface Form {
-  readonly kind: "scalar" | "affine" | "lanes";
-  /** The scalar is the same for the whole workgroup. */
-  readonly wide: boolean;
-  /** Affine: the difference between neighbouring lanes. Otherwise 0. */
-  readonly stride: number;
-  /** Integers: the scalar is known to be a multiple of this power of two (2^31 for zero). */
-  readonly align: number;
-  /** Known at build time. */
-  readonly constant: number | undefined;
-}
-
-const MAX_ALIGN = 0x40000000;
-const LANES: Form = { kind: "lanes", wide: false, stride: 0, align: 1, constant: undefined };
-
-const scalar = (wide: boolean, align = 1, constant?: number): Form => ({
-  kind: "scalar",
-  wide,
-  stride: 0,
-  align,
-  constant,
-});
-
-const affine = (stride: number, wide: boolean, align: number): Form =>
-  stride === 0
-    ? scalar(wide, align)
-    : { kind: "affine", wide, stride, align: Math.min(align, MAX_ALIGN), constant: undefined };
-
-/** The largest power of two that divides an integer. */
-function alignmentOf(value: number): number {
-  if (value === 0) return MAX_ALIGN;
-  return Math.min(MAX_ALIGN, ((value & -value) >>> 0) as number);
-}
+import {
+  affine,
+  affineSum,
+  alignedProduct,
+  alignmentOf,
+  bothScalar,
+  constantForm,
+  join,
+  LANES,
+  MAX_ALIGN,
+  sameForm,
+  scalar,
+  type Form,
+} from "./forms.ts";
 
 export interface Classification {
   form(value: Value): Form;
@@ -407,35 +387,4 @@ class Classifier implements Classification {
         return scalar(wide);
     }
   }
-}
-
-const bothScalar = (a: Form, b: Form): boolean => a.kind === "scalar" && b.kind === "scalar";
-
-function constantForm(value: number | boolean): Form {
-  if (typeof value === "boolean") return scalar(true, 1, value ? 1 : 0);
-  return scalar(true, Number.isInteger(value) ? alignmentOf(value | 0) : 1, value);
-}
-
-function alignedProduct(a: number, b: number): number {
-  return Math.min(MAX_ALIGN, a * b);
-}
-
-function affineSum(a: Form, b: Form, sign: 1 | -1): Form {
-  if (a.kind === "lanes" || b.kind === "lanes") return LANES;
-  return affine((a.stride + sign * b.stride) | 0, a.wide && b.wide, Math.min(a.align, b.align));
-}
-
-function join(a: Form, b: Form): Form {
-  if (a.kind === "lanes" || b.kind === "lanes" || a.stride !== b.stride) return LANES;
-  return {
-    kind: a.kind,
-    wide: a.wide && b.wide,
-    stride: a.stride,
-    align: Math.min(a.align, b.align),
-    constant: undefined,
-  };
-}
-
-function sameForm(a: Form, b: Form): boolean {
-  return a.kind === b.kind && a.wide === b.wide && a.stride === b.stride && a.align === b.align;
 }

@@ -10,8 +10,9 @@ import { visitNodes } from "@evolver/kernel";
 import { AddressCache, loadWide } from "./access.ts";
 import { ARGUMENTS, isSubgroupBuiltin } from "./builtins.ts";
 import { classify } from "./classify.ts";
+import { ContextArea, alignTo } from "./context.ts";
 import { emitStretchBody } from "./control.ts";
-import { Emitter, scalarWasm } from "./emitter.ts";
+import { Emitter } from "./emitter.ts";
 import { FunctionBuilder, type Label } from "./encoder.ts";
 import { Helpers } from "./helpers.ts";
 import { OP } from "./opcodes.ts";
@@ -46,7 +47,7 @@ export function compileKernel(ir: KernelIR, options: CompileOptions): CompiledKe
   let sharedBytes = 0;
   for (const memory of ir.shared) {
     sharedOffsets.set(memory, sharedBytes);
-    sharedBytes = align(sharedBytes + memory.length * ELEMENT_BYTES, 64);
+    sharedBytes = alignTo(sharedBytes + memory.length * ELEMENT_BYTES, 64);
   }
   const f = new FunctionBuilder({ params: ["i32", "i32", "i32", "i32", "i32"], results: [] });
   const e = new Emitter(ir, f, helpers, forms, partition, {
@@ -63,10 +64,6 @@ export function compileKernel(ir: KernelIR, options: CompileOptions): CompiledKe
   };
 }
 
-function align(bytes: number, to: number): number {
-  return Math.ceil(bytes / to) * to;
-}
-
 interface WorkgroupLoop {
   readonly exit: Label;
   readonly next: Label;
@@ -76,28 +73,20 @@ class KernelWriter {
   readonly #e: Emitter;
   readonly #f: FunctionBuilder;
   readonly #subgroups: number;
-  /** Offsets in a subgroup's part of the context area. */
-  readonly #valueSlots = new Map<number, number>();
-  readonly #variableSlots = new Map<number, number>();
-  /** Bytes of the exchange area before the subgroups' parts, and of each part. */
-  readonly #exchangeBytes: number;
-  readonly #variableTypes: ReadonlyMap<number, "f32" | "i32" | "u32" | "bool">;
-  #subgroupBytes = 0;
+  readonly #context: ContextArea;
 
   constructor(e: Emitter) {
     this.#e = e;
     this.#f = e.f;
     const [x, y, z] = e.ir.workgroupSize;
     this.#subgroups = (x * y * z) / e.width;
-    this.#exchangeBytes = 8 * e.width;
-    this.#variableTypes = variableTypes(e.ir);
+    this.#context = new ContextArea(e);
   }
 
   /** Writes the whole function; returns the size of the context area. */
   write(): number {
     const e = this.#e;
     const f = this.#f;
-    this.#placeContext();
     [e.argumentBase, e.sharedBase, e.contextBase, e.workgroup] = [0, 1, 2, 3];
     e.scope(() => {
       e.subgroup = e.local("i32");
@@ -121,35 +110,7 @@ class KernelWriter {
       f.end();
       f.end();
     });
-    return this.#exchangeBytes + this.#subgroups * this.#subgroupBytes;
-  }
-
-  #placeContext(): void {
-    const e = this.#e;
-    const place = (lanes: boolean): number => {
-      const offset = lanes ? align(this.#subgroupBytes, 16) : this.#subgroupBytes;
-      this.#subgroupBytes = offset + (lanes ? 4 * e.width : 4);
-      return offset;
-    };
-    for (const value of e.partition.contextValues.values()) {
-      const lanes = e.form(value).kind === "lanes";
-      const slot = place(lanes);
-      this.#valueSlots.set(value.id, slot);
-      if (lanes) e.spilled.set(value.id, slot);
-    }
-    for (const id of e.partition.contextVariables)
-      this.#variableSlots.set(id, place(e.forms.variable(id).kind === "lanes"));
-    // Values from outside a loop that the loop reads lane by lane are stored once, before it.
-    const depths = loopDepths(e.ir);
-    visitNodes(e.ir.body, (node) => {
-      if (node.kind !== "subgroup" || (node.op !== "shuffle" && node.op !== "broadcast")) return;
-      const [value, lane] = node.operands as [Value, Value];
-      const definition = e.partition.definitions.get(value.id) as Node;
-      if (e.form(lane).kind !== "scalar" || e.form(value).kind !== "lanes" || e.spilled.has(value.id)) return;
-      if ((depths.get(definition) as number) >= (depths.get(node) as number)) return;
-      e.spilled.set(value.id, place(true));
-    });
-    this.#subgroupBytes = align(this.#subgroupBytes, 16);
+    return this.#context.exchangeBytes + this.#subgroups * this.#context.subgroupBytes;
   }
 
   /** Vectors of constants, made once. */
@@ -216,6 +177,10 @@ class KernelWriter {
     e.scalars.set(induction.id, local);
     e.pushScalar(from);
     f.set(local);
+    // Stretches in the body have their own place for a step that is not the workgroup's.
+    const stepLocal = e.local("i32");
+    e.pushScalar(step);
+    f.set(stepLocal);
     const exit = f.block();
     const again = f.loop();
     emitScalar(
@@ -230,9 +195,7 @@ class KernelWriter {
     const next = f.block();
     e.scope(() => this.#items(item.body, { exit, next }));
     f.end();
-    f.get(local);
-    e.pushScalar(step);
-    f.op(OP.i32Add).set(local);
+    f.get(local).get(stepLocal).op(OP.i32Add).set(local);
     f.br(again);
     f.end();
     f.end();
@@ -257,14 +220,7 @@ class KernelWriter {
   /** Makes a value usable as a scalar at workgroup level: what is not the workgroup's comes from its first lane. */
   #bring(value: Value): void {
     const e = this.#e;
-    const slot = this.#valueSlots.get(value.id);
-    if (slot !== undefined) {
-      this.#f
-        .get(e.contextBase)
-        .memory(value.type === "f32" ? OP.f32Load : OP.i32Load, this.#exchangeBytes + slot, 2);
-      e.setScalar(value);
-      return;
-    }
+    if (this.#context.bring(value)) return;
     const builtin = isSubgroupBuiltin(e, value);
     if (builtin === null) return;
     this.#f.i32(0).set(e.subgroup);
@@ -291,143 +247,19 @@ class KernelWriter {
     if (rest.length === 0) return;
     e.scope(() => {
       f.i32(0).set(e.subgroup);
-      f.get(e.contextBase).i32(this.#exchangeBytes).op(OP.i32Add).set(e.subgroupContext);
+      f.get(e.contextBase).i32(this.#context.exchangeBytes).op(OP.i32Add).set(e.subgroupContext);
       const again = f.loop();
       e.scope(() => {
-        const written = this.#restore(rest);
+        this.#context.restore(rest);
         emitStretchBody(e, rest);
-        this.#save(written, rest);
+        this.#context.save(rest);
       });
       if (this.#subgroups > 1) {
-        f.get(e.subgroupContext).i32(this.#subgroupBytes).op(OP.i32Add).set(e.subgroupContext);
+        f.get(e.subgroupContext).i32(this.#context.subgroupBytes).op(OP.i32Add).set(e.subgroupContext);
         f.get(e.subgroup).i32(1).op(OP.i32Add).tee(e.subgroup).i32(this.#subgroups).op(OP.i32LtU);
         f.brIf(again);
       }
       f.end();
     });
   }
-
-  /** Loads what a stretch needs of earlier ones; returns the variables that it writes. */
-  #restore(nodes: readonly Node[]): Set<number> {
-    const e = this.#e;
-    const f = this.#f;
-    const own = new Set<number>();
-    const needed = new Map<number, Value>();
-    const reads = new Set<number>();
-    const writes = new Set<number>();
-    visitNodes({ nodes }, (node) => {
-      for (const value of e.partition.operandsOf(node)) needed.set(value.id, value);
-      if (node.kind === "varGet") reads.add(node.variable.id);
-      if (node.kind === "varSet" || node.kind === "var") writes.add(node.variable.id);
-      if (node.kind === "var") own.add(node.variable.id);
-    });
-    const builtins = new Set<Node>();
-    const here = new Set(nodes);
-    for (const value of needed.values()) {
-      const builtin = isSubgroupBuiltin(e, value);
-      if (builtin !== null) builtins.add(builtin);
-      const slot = this.#valueSlots.get(value.id);
-      if (slot === undefined || here.has(e.partition.definitions.get(value.id) as Node)) continue;
-      if (e.form(value).kind === "lanes") {
-        e.lanes.set(value.id, this.#loadLanes(slot));
-      } else {
-        f.get(e.subgroupContext).memory(value.type === "f32" ? OP.f32Load : OP.i32Load, slot, 2);
-        e.setScalar(value);
-      }
-    }
-    emitRun(e, [...builtins], null);
-    for (const id of new Set([...reads, ...writes])) {
-      const slot = this.#variableSlots.get(id);
-      if (slot === undefined || own.has(id)) continue;
-      e.variableMask.set(id, null);
-      if (e.forms.variable(id).kind === "lanes") {
-        e.variableLanes.set(id, this.#loadLanes(slot));
-      } else {
-        const type = scalarWasm(this.#variableType(id));
-        const local = e.local(type);
-        f.get(e.subgroupContext)
-          .memory(type === "f32" ? OP.f32Load : OP.i32Load, slot, 2)
-          .set(local);
-        e.variableScalars.set(id, local);
-      }
-    }
-    return writes;
-  }
-
-  #loadLanes(slot: number): number[] {
-    const e = this.#e;
-    return Array.from({ length: e.chunks }, (_, k) => {
-      const local = e.local("v128");
-      this.#f
-        .get(e.subgroupContext)
-        .memory(OP.v128Load, slot + 16 * k, 4)
-        .set(local);
-      return local;
-    });
-  }
-
-  #save(written: ReadonlySet<number>, nodes: readonly Node[]): void {
-    const e = this.#e;
-    const f = this.#f;
-    const here = new Set(nodes);
-    for (const [id, value] of e.partition.contextValues) {
-      // Lanes were stored where they were made.
-      if (e.form(value).kind === "lanes" || !here.has(e.partition.definitions.get(id) as Node)) continue;
-      f.get(e.subgroupContext);
-      e.pushScalar(value);
-      f.memory(value.type === "f32" ? OP.f32Store : OP.i32Store, this.#valueSlots.get(id) as number, 2);
-    }
-    for (const id of written) {
-      const slot = this.#variableSlots.get(id);
-      if (slot === undefined) continue;
-      const lanes = e.variableLanes.get(id);
-      if (e.forms.variable(id).kind === "lanes" && lanes !== undefined) {
-        lanes.forEach((local, k) => {
-          f.get(e.subgroupContext)
-            .get(local)
-            .memory(OP.v128Store, slot + 16 * k, 4);
-        });
-      } else {
-        f.get(e.subgroupContext).get(e.variableScalars.get(id) as number);
-        f.memory(this.#variableType(id) === "f32" ? OP.f32Store : OP.i32Store, slot, 2);
-      }
-    }
-  }
-
-  #variableType(id: number): "f32" | "i32" | "u32" | "bool" {
-    return this.#variableTypes.get(id) as "f32" | "i32" | "u32" | "bool";
-  }
-}
-
-function variableTypes(ir: KernelIR): Map<number, "f32" | "i32" | "u32" | "bool"> {
-  const types = new Map<number, "f32" | "i32" | "u32" | "bool">();
-  visitNodes(ir.body, (node) => {
-    if (node.kind === "var") types.set(node.variable.id, node.variable.type);
-  });
-  return types;
-}
-
-/** How many loops stand around each node. */
-function loopDepths(ir: KernelIR): Map<Node, number> {
-  const depths = new Map<Node, number>();
-  const walk = (nodes: readonly Node[], depth: number): void => {
-    for (const node of nodes) {
-      const isLoop = node.kind === "for" || node.kind === "while";
-      const inner = isLoop ? depth + 1 : depth;
-      depths.set(node, node.kind === "for" ? inner : depth);
-      if (node.kind === "if") {
-        walk(node.then.nodes, inner);
-        walk(node.else.nodes, inner);
-      } else if (node.kind === "for") {
-        walk(node.body.nodes, inner);
-      } else if (node.kind === "while") {
-        walk(node.condition.nodes, inner);
-        walk(node.body.nodes, inner);
-      } else if (node.kind === "roles") {
-        for (const role of node.roles) walk(role.body.nodes, inner);
-      }
-    }
-  };
-  walk(ir.body.nodes, 0);
-  return depths;
 }

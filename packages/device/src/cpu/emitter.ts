@@ -5,8 +5,9 @@
  */
 
 import type { KernelIR, Memory, ScalarType, Value, Variable } from "@evolver/kernel";
-import type { Classification, Form } from "./classify.ts";
+import type { Classification } from "./classify.ts";
 import type { FunctionBuilder } from "./encoder.ts";
+import type { Form } from "./forms.ts";
 import type { Helpers } from "./helpers.ts";
 import { OP, type WasmType } from "./opcodes.ts";
 import { splat, type Operands } from "./operations.ts";

@@ -148,10 +148,17 @@ describe("barriers", () => {
             rounds.add(3);
           },
         );
+        // The step is read in a stretch and is needed in the body too.
+        const step = flag.get(1).sub(2);
+        gpu.for({ from: 0, to: limit.add(4), step }, () => {
+          rounds.add(step.mul(100));
+          gpu.barrier();
+          rounds.add(step);
+        });
         out.set(i, rounds.get());
       },
     );
-    expect((await run(made, 32, 1)).out).toEqual(upTo(32).map(() => 22));
+    expect((await run(made, 32, 1)).out).toEqual(upTo(32).map(() => 22 + 4 * 202));
   });
 
   test("roles between barriers", async () => {
@@ -209,6 +216,28 @@ test("lanes leave nested loops one by one", async () => {
     return steps;
   };
   expect((await run(made, 32, 1)).out).toEqual(upTo(32).map((i) => collatz(i + 1)));
+});
+
+test("lanes are read by a run-time index in a loop, from outside it and from a loop's own index", async () => {
+  const made = kernel(
+    "walk",
+    { params: { out: buffer(u32, "write"), n: u32 }, workgroup: [16], uniformity: "dynamic" },
+    ({ out, n }, gpu) => {
+      const mine = gpu.localIndex.mul(gpu.localIndex);
+      const total = gpu.var(u32, 0);
+      const start = gpu.lane.xor(5);
+      gpu.for({ from: start, to: start.add(2) }, (i) => {
+        gpu.for({ from: 0, to: n }, (j) => {
+          total.add(gpu.subgroup.shuffle(mine, j));
+          total.add(gpu.subgroup.shuffle(i, j).mul(1000));
+        });
+      });
+      out.set(gpu.localIndex, total.get());
+    },
+  );
+  const expected = (first: number): number =>
+    upTo(8).reduce((sum, j) => sum + 2 * (first + j) ** 2 + 1000 * (2 * (j ^ 5) + 1), 0);
+  expect((await run(made, 16, 1, { n: 8 })).out).toEqual(upTo(16).map((i) => expected(i & 8)));
 });
 
 describe("subgroups that wait for each other", () => {
