@@ -100,7 +100,10 @@ export class SimDevice implements Device {
   }
 }
 
-/** Opens a simulator. Throws INVALID_OPTION. */
+/**
+ * Opens a simulator. Throws INVALID_OPTION. Kernels become JavaScript by `new Function`, which a page's content security
+ * policy must allow ('unsafe-eval').
+ */
 export function openSim(options: SimOptions = {}): SimDevice {
   return new SimDevice(options);
 }

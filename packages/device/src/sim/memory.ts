@@ -254,7 +254,7 @@ function atomicResult(op: AtomicNode["op"], element: Memory["element"]): string 
 
 /**
  * `atomic(S,o,a,b,d,M,n,site,turn)`: operands at V[a+l] and V[b+l], the old value to V[d+l]. Lanes take their turns in
- * order, from lane `turn` on.
+ * order, from lane `turn` on. Counted as atomics, not among the memory's bytes and requests.
  */
 export function atomicFunction(name: string, k: number, node: AtomicNode, options: CheckOptions): string {
   const { memory, op } = node;
