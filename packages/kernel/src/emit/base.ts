@@ -40,7 +40,7 @@ interface Pending {
 }
 
 /** Longer expressions become names. */
-const MAX_EXPRESSION = 72;
+const MAX_EXPRESSION = 84;
 
 export abstract class Emitter {
   protected readonly ir: KernelIR;
@@ -256,9 +256,9 @@ export abstract class Emitter {
         this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);
         return;
       case "op": {
+        if (!this.isUsed(node.result)) return;
         const taken = this.#takeAll(node.operands);
         const reads = this.#reads;
-        if (!this.isUsed(node.result)) return;
         const operands = this.prepare(node, taken);
         const expression = this.rows[node.op](operands, {
           result: node.result.type,
@@ -282,9 +282,9 @@ export abstract class Emitter {
         return this.#result(node.result, expression, node);
       }
       case "subgroup": {
+        if (!node.results.some((result) => this.isUsed(result))) return;
         const operands = this.#takeAll(node.operands);
         this.#settle("all");
-        if (!node.results.some((result) => this.isUsed(result))) return;
         const results = this.subgroup(node, operands);
         return node.results.forEach((result, k) => this.#result(result, results[k] as Expression, node));
       }
@@ -342,9 +342,9 @@ export abstract class Emitter {
   }
 
   #load(node: LoadNode): void {
+    if (!node.results.some((result) => this.isUsed(result))) return;
     const [index] = this.#takeAll([node.index]) as [Operand];
     const reads = new Set([...this.#reads, node.memory]);
-    if (!node.results.some((result) => this.isUsed(result))) return;
     const [result] = node.results as [Value];
     if (node.results.length === 1) return this.#define(result, this.element(node.memory, index), node, reads);
     const parts = this.wideLoad(node, index);

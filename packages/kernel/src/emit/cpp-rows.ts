@@ -28,11 +28,13 @@ type Pair = readonly [Operand, Operand];
 /** An i32 as unsigned: signed overflow is undefined in C++, and wraps in the IR. */
 function asUnsigned(operand: Operand): Expression {
   if (typeof operand.constant === "number") return simple(`${operand.constant >>> 0}u`);
-  return call("unsigned", operand);
+  return operand.unsigned ?? call("unsigned", operand);
 }
 
+const fromUnsigned = (unsigned: Expression): Expression => ({ ...call("int", unsigned), unsigned });
+
 const wrapping = (operator: string, a: Operand, b: Operand): Expression =>
-  call("int", infix(operator, asUnsigned(a), asUnsigned(b)));
+  fromUnsigned(infix(operator, asUnsigned(a), asUnsigned(b)));
 
 const arithmetic =
   (operator: string): Row =>
@@ -88,7 +90,9 @@ const toInteger =
   (operands, context) => {
     const [a] = operands as [Operand];
     if (a.type === type) return a;
-    return a.type === "f32" ? fromFloat(operands, context) : call(CPP_TYPES[type], a);
+    if (a.type === "f32") return fromFloat(operands, context);
+    if (type === "u32") return a.type === "i32" ? asUnsigned(a) : call("unsigned", a);
+    return a.type === "u32" ? fromUnsigned(a) : call("int", a);
   };
 
 const bitcast =
@@ -97,7 +101,7 @@ const bitcast =
     const [a] = operands as [Operand];
     if (a.type === type) return a;
     if (type === "f32") return call(a.type === "i32" ? "__int_as_float" : "__uint_as_float", a);
-    if (a.type !== "f32") return call(CPP_TYPES[type], a);
+    if (a.type !== "f32") return type === "u32" ? asUnsigned(a) : fromUnsigned(a);
     const bits = call(helper("floatBits"), a);
     return type === "u32" ? call("unsigned", bits) : bits;
   };
@@ -122,7 +126,7 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
   max: extreme("fmaxf", "larger"),
   neg: (operands, { result }) => {
     const [a] = operands as [Operand];
-    return result === "i32" ? call("int", infix("-", simple("0u"), asUnsigned(a))) : prefix("-", a);
+    return result === "i32" ? fromUnsigned(infix("-", simple("0u"), asUnsigned(a))) : prefix("-", a);
   },
   abs: (operands, { result, helper }) => call(result === "i32" ? helper("absolute") : "fabsf", ...operands),
   fma: plainCall("fmaf"),
@@ -153,7 +157,7 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
   shl: (operands, { result }) => {
     const [a, b] = operands as Pair;
     if (result === "u32") return infix("<<", a, amount(b));
-    return call("int", infix("<<", asUnsigned(a), amount(b)));
+    return fromUnsigned(infix("<<", asUnsigned(a), amount(b)));
   },
   shr: (operands) => {
     const [a, b] = operands as Pair;

@@ -21,6 +21,8 @@ export interface Expression {
   readonly precedence: number;
   /** True if it may be written twice: a name or a literal. */
   readonly simple?: boolean;
+  /** C++: for an i32 that was computed as unsigned, that computation. */
+  readonly unsigned?: Expression;
 }
 
 /** An operand as a row of an operation table sees it. */

@@ -2,7 +2,7 @@
 
 import type { Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
 import type { Value } from "../ir/types.ts";
-import { blocksOf, visitNodes } from "../ir/walk.ts";
+import { blocksOf, resultsOf, visitNodes } from "../ir/walk.ts";
 
 export interface Uses {
   count(value: Value): number;
@@ -36,18 +36,26 @@ export function operandsOf(node: Node): readonly Value[] {
   }
 }
 
+/** Whether a node does nothing but give values; if nobody wants them it may be left out. */
+const isPure = ({ kind }: Node): boolean =>
+  kind === "op" || kind === "load" || kind === "varGet" || kind === "subgroup";
+
+/** Counts the uses by what is kept: backwards, so that nodes whose values nobody wants count for nothing. */
 export function countUses(ir: KernelIR): Uses {
   const counts = new Uint32Array(ir.valueCount);
   const blocks: (Block | null)[] = Array.from({ length: ir.valueCount }, () => null);
   const use = (value: Value, block: Block): void => {
     counts[value.id] = (counts[value.id] ?? 0) + 1;
-    blocks[value.id] = block;
+    blocks[value.id] ??= block;
   };
   const visit = (block: Block): void => {
-    for (const node of block.nodes) {
+    for (const node of block.nodes.toReversed()) {
+      if (isPure(node) && !resultsOf(node).some(({ id }) => (counts[id] ?? 0) > 0)) continue;
+      for (const inner of blocksOf(node).toReversed()) {
+        if (node.kind === "while" && inner === node.condition) use(node.test, inner);
+        visit(inner);
+      }
       for (const operand of operandsOf(node)) use(operand, block);
-      for (const inner of blocksOf(node)) visit(inner);
-      if (node.kind === "while") use(node.test, node.condition);
     }
   };
   visit(ir.body);

@@ -36,7 +36,7 @@ export class WgslEmitter extends Emitter {
   protected override readonly rows = wgslRows;
   protected override readonly forever = "loop {";
   readonly #helpers: HelperTable;
-  /** The width of all accesses to a memory, if it is one, and 1 otherwise: what its array is made of. */
+  /** The narrowest access to each memory: what its array is made of, for a binding has one type. */
   readonly #widths: ReadonlyMap<Memory, number>;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
@@ -247,41 +247,63 @@ export class WgslEmitter extends Emitter {
 
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
     const { memory, results } = node;
-    const width = results.length;
-    const request = `load of ${width} consecutive ${memory.element} of ${memory.name}`;
-    if (this.#width(memory) === width) {
-      this.note(request, `vec${width}`, false);
-      const name = this.names.take(`${memory.name}Vector`);
-      this.line(`let ${name} = ${this.#vector(memory, index).text};`);
-      return results.map((_, k) => simple(`${name}.${"xyzw"[k]}`));
+    const width = this.#width(memory);
+    this.#noteWidth("load", memory, results.length);
+    if (width === 1) {
+      const base = this.bind(index, index.type, "offset");
+      return results.map((_, k) => this.#at(memory, base, index.type, k));
     }
-    this.note(request, `${width} scalar loads: other accesses to ${memory.name} are of another width`, true);
-    const base = this.bind(index, index.type, "offset");
-    return results.map((_, k) => this.#at(memory, base, index, k));
+    const parts = this.#vectors(memory, index, results.length / width).map((element) => {
+      const name = this.names.take(`${memory.name}Vector`);
+      this.line(`let ${name} = ${element.text};`);
+      return name;
+    });
+    return results.map((_, k) => simple(`${parts[Math.floor(k / width)]}.${"xyzw"[k % width]}`));
   }
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const { memory } = node;
-    const width = values.length;
-    const request = `store of ${width} consecutive ${memory.element} of ${memory.name}`;
-    if (this.#width(memory) === width) {
-      this.note(request, `vec${width}`, false);
-      const vector = call(`vec${width}<${memory.element}>`, ...values);
-      return this.line(`${this.#vector(memory, index).text} = ${vector.text};`);
+    const width = this.#width(memory);
+    this.#noteWidth("store", memory, values.length);
+    if (width === 1) {
+      const base = this.bind(index, index.type, "offset");
+      values.forEach((value, k) =>
+        this.line(`${this.#at(memory, base, index.type, k).text} = ${value.text};`),
+      );
+      return;
     }
-    this.note(request, `${width} scalar stores: other accesses to ${memory.name} are of another width`, true);
-    const base = this.bind(index, index.type, "offset");
-    values.forEach((value, k) => this.line(`${this.#at(memory, base, index, k).text} = ${value.text};`));
+    this.#vectors(memory, index, values.length / width).forEach((element, k) => {
+      const vector = call(`vec${width}<${memory.element}>`, ...values.slice(k * width, (k + 1) * width));
+      this.line(`${element.text} = ${vector.text};`);
+    });
   }
 
-  #vector(memory: Memory, index: Operand): Expression {
-    const shift = this.#width(memory) === 4 ? "2u" : "1u";
-    if (typeof index.constant === "number")
-      return this.element(memory, simple(`${index.constant / this.#width(memory)}u`));
-    return this.element(memory, infix(">>", index, simple(shift)));
+  #noteWidth(action: string, memory: Memory, asked: number): void {
+    const width = this.#width(memory);
+    const parts = asked / width;
+    const became =
+      parts === 1 ? `vec${width}` : `${parts} ${action}s of ${width === 1 ? "a scalar" : `vec${width}`}`;
+    const why = parts === 1 ? "" : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
+    this.note(
+      `${action} of ${asked} consecutive ${memory.element} of ${memory.name}`,
+      became + why,
+      parts > 1,
+    );
   }
 
-  #at(memory: Memory, base: Expression, { type }: Operand, k: number): Expression {
+  /** `count` elements of an array of vectors, from the one that holds the scalar at `index` on. */
+  #vectors(memory: Memory, index: Operand, count: number): Expression[] {
+    const width = this.#width(memory);
+    const first =
+      typeof index.constant === "number"
+        ? simple(`${index.constant / width}u`)
+        : infix(">>", index, simple(width === 4 ? "2u" : "1u"));
+    if (count === 1) return [this.element(memory, first)];
+    const base = this.bind(first, index.type, "offset");
+    return Array.from({ length: count }, (_, k) => this.#at(memory, base, index.type, k));
+  }
+
+  #at(memory: Memory, base: Expression, type: ScalarType, k: number): Expression {
     const step = simple(`${k}${type === "i32" ? "i" : "u"}`);
     return this.element(memory, k === 0 ? base : infix("+", base, step));
   }
@@ -390,12 +412,11 @@ export class WgslEmitter extends Emitter {
   }
 }
 
-/** The one width of a memory's accesses, where it has one wider than 1. */
+/** The narrowest access to each memory that is accessed as numbers. */
 function accessWidths(ir: KernelIR): Map<Memory, number> {
   const widths = new Map<Memory, number>();
   const see = (memory: Memory, width: number): void => {
-    const known = widths.get(memory);
-    widths.set(memory, known === undefined || known === width ? width : 1);
+    widths.set(memory, Math.min(widths.get(memory) ?? width, width));
   };
   visitNodes(ir.body, (node) => {
     if (node.kind === "load") see(node.memory, node.results.length);

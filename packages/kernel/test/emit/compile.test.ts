@@ -4,7 +4,15 @@ import { afterAll, describe, expect, it } from "vitest";
 import { emit } from "@evolver/kernel";
 import type { EmitOptions, EmitTarget } from "@evolver/kernel";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { clang, compileCuda, compileHip, compilePtx, nvcc, openWgsl, type NamedSource } from "./tools.ts";
+import {
+  clang,
+  compileCuda,
+  compileHip,
+  compilePtx,
+  nvcc,
+  openWgsl,
+  type NamedSource,
+} from "../../../../test/support/compilers.ts";
 import { zoo } from "./zoo.ts";
 
 function sources(target: EmitTarget, subgroup: number, options: EmitOptions = {}): NamedSource[] {
@@ -16,11 +24,8 @@ function sources(target: EmitTarget, subgroup: number, options: EmitOptions = {}
 
 const ARCHITECTURES = ["sm_80", "sm_89", "sm_90a"];
 
-requireOptional(
-  "nvcc",
-  nvcc !== null,
-  "install the CUDA toolkit",
-)("CUDA", () => {
+const withNvcc = requireOptional("nvcc", nvcc !== null, "install the CUDA toolkit");
+withNvcc("CUDA", () => {
   it("compiles for every architecture", () => {
     expect(compileCuda(sources("cuda", 32), ARCHITECTURES).log).toBe("");
   });
@@ -48,11 +53,8 @@ requireOptional(
   });
 });
 
-requireOptional(
-  "clang-19",
-  clang !== null,
-  "apt-get install clang-19 lld-19",
-)("HIP", () => {
+const withClang = requireOptional("clang-19", clang !== null, "apt-get install clang-19 lld-19");
+withClang("HIP", () => {
   it.each([
     ["gfx90a", 64, []],
     ["gfx942", 64, []],
@@ -83,11 +85,8 @@ requireOptional(
 const wgsl = await openWgsl();
 afterAll(() => wgsl?.close());
 
-requireOptional(
-  "the npm package webgpu",
-  wgsl !== null,
-  "npm ci without --omit=optional",
-)("WGSL", () => {
+const withDawn = requireOptional("the npm package webgpu", wgsl !== null, "npm ci without --omit=optional");
+withDawn("WGSL", () => {
   const variants: readonly (readonly [string, EmitOptions])[] = [
     ["as it is by default", {}],
     ["with a native grid", { grid: "native" }],

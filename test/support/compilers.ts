@@ -48,7 +48,7 @@ function compile(program: string, extension: string, source: string, options: re
   }
 }
 
-/** Machine code for each architecture ("sm_90a"), by nvcc, warnings as errors. */
+/** Machine code for each architecture ("sm_90a"), by nvcc. */
 export function compileCuda(
   sources: readonly NamedSource[],
   architectures: readonly string[],
@@ -58,17 +58,26 @@ export function compileCuda(
     "-gencode",
     `arch=${name.replace("sm_", "compute_")},code=${name}`,
   ]);
-  const all = ["-fatbin", "-std=c++17", "-Werror", "all-warnings", "--threads", "2", ...targets, ...options];
+  const all = ["-fatbin", "-std=c++17", "--threads", "2", ...targets, ...options];
   return compile(nvcc as string, "cu", together(sources), all);
 }
 
-/** Assembly for an AMD GPU ("gfx942"), by clang without ROCm, warnings as errors. */
+/** Assembly for an AMD GPU ("gfx942"), by clang without ROCm. Unrolling that does not work out is no fault. */
 export function compileHip(
   sources: readonly NamedSource[],
   architecture: string,
   options: readonly string[] = [],
 ): Compiled {
-  const all = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O2", "-Wall", "-Werror"];
+  const all = [
+    "-x",
+    "hip",
+    "--cuda-device-only",
+    "-nogpulib",
+    "-nogpuinc",
+    "-O2",
+    "-Wall",
+    "-Wno-pass-failed",
+  ];
   return compile(clang as string, "hip", together(sources), [
     ...all,
     `--offload-arch=${architecture}`,
