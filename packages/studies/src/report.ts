@@ -11,7 +11,10 @@ export interface RungReport {
   /** Largest absolute error, and the largest that passes. */
   readonly error: number;
   readonly bound: number;
+  /** In the report's `timeKind`. */
   readonly timeMs: number;
+  /** From the simulator's counters and the profile; the same as `timeMs` where that is modelled. */
+  readonly modelledTimeMs: number;
   /** By the usual count of FLOPs, which is the problem's and not the kernel's. */
   readonly tflops: number;
   /** For the whole launch; scaled where `sampledWorkgroups` is less than `workgroups`. */
@@ -32,9 +35,11 @@ export interface RungReport {
 export interface LadderReport {
   readonly study: string;
   readonly device: string;
+  /** The processor or card. */
+  readonly deviceName: string;
   readonly timeKind: "measured" | "modelled";
   /** The machine profile behind modelled times. */
-  readonly profile: string | null;
+  readonly profile: string;
   readonly input: string;
   readonly rungs: readonly RungReport[];
 }

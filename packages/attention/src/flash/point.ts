@@ -50,16 +50,33 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "heads", values: ["by index"] },
 ]);
 
-export const MAX_SHARED_BYTES = 48 * 1024;
-export const MAX_WORKGROUP = 1024;
+const MAX_SHARED_BYTES = 48 * 1024;
+const MAX_WORKGROUP = 1024;
 /** Variables that an invocation keeps in its inner loops; NVIDIA and AMD give it at most 255 registers. */
 const MAX_REGISTERS = 200;
 
 /** `keyRows` of points that have no tile: the axis means nothing there, and only this value is valid. */
 const NO_TILE_KEY_ROWS = 32;
 
+/** What a workgroup may have on the device that the kernel is for. */
+export interface WorkgroupLimits {
+  readonly sharedBytes: number;
+  readonly invocations: number;
+}
+
+/** What CUDA gives every kernel without asking, and more than some WebGPU adapters have. */
+export const DEFAULT_LIMITS: WorkgroupLimits = Object.freeze({
+  sharedBytes: MAX_SHARED_BYTES,
+  invocations: MAX_WORKGROUP,
+});
+
 /** Why no kernel can be made for the point, in one sentence; null if one can. Cheap. */
-export function checkPoint(point: FlashPoint, problem: AttentionProblem, subgroup: number): string | null {
+export function checkPoint(
+  point: FlashPoint,
+  problem: AttentionProblem,
+  subgroup: number,
+  limits: WorkgroupLimits = DEFAULT_LIMITS,
+): string | null {
   for (const { name, values } of axes) {
     if (!(values as readonly unknown[]).includes(point[name]))
       return `${name} is ${String(point[name])}, and must be one of ${values.join(", ")}.`;
@@ -72,10 +89,10 @@ export function checkPoint(point: FlashPoint, problem: AttentionProblem, subgrou
   if (stage === "shared" && keysPerLane > 1 && keysPerLane * subgroup > keyRows)
     return `A subgroup of ${subgroup} that scores ${keysPerLane} keys a lane needs ${keysPerLane * subgroup} keys in a tile, not ${keyRows}.`;
   const geometry = geometryOf(point, problem.shape.dim, subgroup);
-  if (geometry.workgroup > MAX_WORKGROUP)
-    return `The workgroup has ${geometry.workgroup} invocations; ${MAX_WORKGROUP} is the most.`;
-  if (geometry.sharedBytes > MAX_SHARED_BYTES)
-    return `The workgroup needs ${geometry.sharedBytes} bytes of shared memory; ${MAX_SHARED_BYTES} is the most.`;
+  if (geometry.workgroup > limits.invocations)
+    return `The workgroup has ${geometry.workgroup} invocations; ${limits.invocations} is the most.`;
+  if (geometry.sharedBytes > limits.sharedBytes)
+    return `The workgroup needs ${geometry.sharedBytes} bytes of shared memory; ${limits.sharedBytes} is the most.`;
   if (geometry.registers > MAX_REGISTERS)
     return `An invocation keeps ${geometry.registers} values in registers; ${MAX_REGISTERS} is the most.`;
   return null;
@@ -87,21 +104,31 @@ export function checkPoint(point: FlashPoint, problem: AttentionProblem, subgrou
  *
  * @throws EvolverError INVALID_POINT where no smaller tile helps
  */
-export function fitPoint(point: FlashPoint, problem: AttentionProblem, subgroup: number): FlashPoint {
+export function fitPoint(
+  point: FlashPoint,
+  problem: AttentionProblem,
+  subgroup: number,
+  limits: WorkgroupLimits = DEFAULT_LIMITS,
+): FlashPoint {
   const smallest = axes.find(({ name }) => name === "keyRows")?.values[0] as number;
   let fitted = point;
-  while (checkPoint(fitted, problem, subgroup) !== null) {
+  while (checkPoint(fitted, problem, subgroup, limits) !== null) {
     if (point.stage === "global" || fitted.keyRows / 2 < smallest)
-      throw invalidPoint(fitted, problem, subgroup);
+      throw invalidPoint(fitted, problem, subgroup, limits);
     fitted = { ...fitted, keyRows: fitted.keyRows / 2 };
   }
   return fitted;
 }
 
-export function invalidPoint(point: FlashPoint, problem: AttentionProblem, subgroup: number): EvolverError {
+export function invalidPoint(
+  point: FlashPoint,
+  problem: AttentionProblem,
+  subgroup: number,
+  limits: WorkgroupLimits = DEFAULT_LIMITS,
+): EvolverError {
   return new EvolverError(
     "INVALID_POINT",
-    `no kernel for head dimension ${problem.shape.dim} at subgroup width ${subgroup}: ${checkPoint(point, problem, subgroup)}`,
+    `no kernel for head dimension ${problem.shape.dim} at subgroup width ${subgroup}: ${checkPoint(point, problem, subgroup, limits)}`,
     {
       hint: "choose another point; checkPoint() says which are valid, fitPoint() makes the key tile smaller",
     },

@@ -6,8 +6,7 @@ import {
   createProblem,
   fitPoint,
   ladder,
-  MAX_SHARED_BYTES,
-  MAX_WORKGROUP,
+  DEFAULT_LIMITS,
   planAttention,
   type AttentionProblem,
   type FlashPoint,
@@ -69,8 +68,8 @@ describe("checkPoint", () => {
     for (const point of valid.filter((_, i) => i % 150 === 0)) {
       const { kernel, sharedBytes } = planAttention(point, problemOf(64), { subgroup: 32, writeLse: true });
       const ir = kernel.build({ subgroup: 32 });
-      expect(ir.workgroupSize[0]).toBeLessThanOrEqual(MAX_WORKGROUP);
-      expect(sharedBytes).toBeLessThanOrEqual(MAX_SHARED_BYTES);
+      expect(ir.workgroupSize[0]).toBeLessThanOrEqual(DEFAULT_LIMITS.invocations);
+      expect(sharedBytes).toBeLessThanOrEqual(DEFAULT_LIMITS.sharedBytes);
       expect(ir.shared.reduce((sum, { length }) => sum + 4 * length, 0)).toBe(sharedBytes);
     }
   });

@@ -36,7 +36,7 @@ export async function ladder(name: string, options: LadderCommandOptions): Promi
 
 function describe(report: LadderReport): string {
   return [
-    `${report.study} on ${report.device}: ${report.input}; time ${report.timeKind} (${report.profile ?? "device clock"})\n`,
+    `${report.study} on ${report.device}: ${report.input}; time ${report.timeKind} (${report.timeKind === "measured" ? `${report.deviceName}; modelled: ${report.profile}` : report.profile})\n`,
     ladderTable(report.rungs, report.timeKind),
     ...report.rungs.map(describeRung),
   ].join("\n");
@@ -50,6 +50,15 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
     { title: "error", value: ({ error }) => error.toExponential(1), align: "right" },
     { title: "allowed", value: ({ bound }) => bound.toExponential(1), align: "right" },
     { title: `time (${timeKind})`, value: ({ timeMs }) => duration(timeMs), align: "right" },
+    ...(timeKind === "measured"
+      ? [
+          {
+            title: "time (modelled)",
+            value: ({ modelledTimeMs }: RungReport) => duration(modelledTimeMs),
+            align: "right" as const,
+          },
+        ]
+      : []),
     { title: "TFLOP/s", value: ({ tflops }) => tflops.toPrecision(3), align: "right" },
     { title: "read", value: ({ counters }) => `${quantity(counters.globalReadBytes)}B`, align: "right" },
     { title: "sectors", value: ({ counters }) => quantity(counters.globalSectors), align: "right" },

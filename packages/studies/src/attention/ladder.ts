@@ -13,155 +13,140 @@ import {
 } from "@evolver/attention";
 import {
   h200Datasheet,
+  isClocked,
   openDevice,
   type AnyTypedArray,
   type Device,
-  type DeviceBuffer,
-  type MachineProfile,
+  type DeviceId,
 } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
-import type { BoundPlan, Plan } from "@evolver/lab";
 import type { LadderOptions, LadderReport, RungReport } from "../report.ts";
+import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
+import { limitsOf } from "./limits.ts";
 import { attentionPlan } from "./plan.ts";
 
-/** @throws EvolverError UNKNOWN_RUNG, LADDER_DEVICE, and what the input throws */
+/** Rounds of timing, in each of which every rung runs once. */
+const ROUNDS = 21;
+const WARM_UP_ROUNDS = 3;
+
+type Inputs = Readonly<Record<string, AnyTypedArray>>;
+
+/**
+ * On `sim`, time is modelled; on any other device it is measured, in rounds that interleave the rungs, and the model's
+ * time stands beside it.
+ *
+ * @throws EvolverError UNKNOWN_RUNG, and what the input and the device throw
+ */
 export async function attentionLadder(options: LadderOptions): Promise<LadderReport> {
-  if (options.device !== "sim") {
-    throw new EvolverError("LADDER_DEVICE", `the ladder cannot be timed on ${options.device} yet`, {
-      hint: "leave --device out: times are then modelled from the simulator's counters",
-    });
-  }
   const rungs = options.rungs === null ? ladder : options.rungs.map((id) => rungById(id));
   const input = await openAttentionInput(
     await parseAttentionInput({ shape: options.shape, input: options.input }),
   );
   const sim = await openDevice("sim", { subgroup: h200Datasheet.subgroupSize });
-  const cpu = await openDevice("cpu");
+  const device =
+    options.device === "sim" ? await openDevice("cpu") : await openDevice(options.device as DeviceId);
+  const bound: BoundBuffers[] = [];
   try {
-    const judge = new RungJudge(input, sim, cpu, h200Datasheet, options.seed);
-    const reports: RungReport[] = [];
+    const { inputs } = objectiveCase(input, options.seed);
+    const truth = attentionTruth(
+      input.problem,
+      inputs as { q: Float32Array; k: Float32Array; v: Float32Array },
+    );
+    const reports: Omit<RungReport, "timeMs" | "tflops">[] = [];
     for (const [done, rung] of rungs.entries()) {
       options.onRung?.(`${rung.id} ${rung.title}`, done, rungs.length);
-      reports.push(await judge.report(rung));
+      const point = fitPoint(rung.point, input.problem, device.subgroupSize, limitsOf(device));
+      const own = await bindPlan(attentionPlan(point, input.problem, device.subgroupSize), device, inputs);
+      bound.push(own);
+      reports.push({
+        ...(await verifyRung(own, input, truth)),
+        ...(await countRung(rung, sim, input, inputs, options.seed)),
+      });
     }
+    const measured = options.device === "sim" ? null : await timeRungs(bound, device);
+    const flops = forwardFlops(input.problem);
     return {
       study: "attention",
-      device: "sim",
-      timeKind: "modelled",
+      device: options.device,
+      deviceName: options.device === "sim" ? sim.name : device.name,
+      timeKind: measured === null ? "modelled" : "measured",
       profile: h200Datasheet.name,
       input: input.title,
-      rungs: reports,
+      rungs: reports.map((report, k) => {
+        const timeMs = measured?.[k] ?? report.modelledTimeMs;
+        return { ...report, timeMs, tflops: flops / timeMs / 1e9 };
+      }),
     };
   } finally {
+    for (const each of bound) each.destroy();
     await sim.close();
-    await cpu.close();
+    await device.close();
   }
 }
 
-/** Holds the truth about the input, computed once for all rungs. */
-class RungJudge {
-  readonly #input: OpenedInput;
-  readonly #sim: Device;
-  readonly #cpu: Device;
-  readonly #profile: MachineProfile;
-  readonly #seed: number;
-  readonly #data: Readonly<Record<string, AnyTypedArray>>;
-  readonly #truth: AttentionTruth;
+type Verified = Pick<RungReport, "verified" | "error" | "bound">;
 
-  constructor(input: OpenedInput, sim: Device, cpu: Device, profile: MachineProfile, seed: number) {
-    this.#input = input;
-    this.#sim = sim;
-    this.#cpu = cpu;
-    this.#profile = profile;
-    this.#seed = seed;
-    this.#data = objectiveCase(input, seed).inputs;
-    this.#truth = attentionTruth(
+/** Runs the rung once and compares its whole output with the truth. */
+async function verifyRung(own: BoundBuffers, input: OpenedInput, truth: AttentionTruth): Promise<Verified> {
+  await own.run();
+  const [o, lse] = [await own.buffers["o"]?.read(), await own.buffers["lse"]?.read()] as [
+    Float32Array,
+    Float32Array,
+  ];
+  const { pass, error, bound } = compareWithTruth(input.problem, truth, { o, lse });
+  return { verified: pass, error, bound };
+}
+
+/** Counters, modelled time and claims, all from the simulator. */
+async function countRung(
+  rung: Rung,
+  sim: Device,
+  input: OpenedInput,
+  inputs: Inputs,
+  seed: number,
+): Promise<Omit<RungReport, keyof Verified | "timeMs" | "tflops">> {
+  const point = fitPoint(rung.point, input.problem, sim.subgroupSize);
+  const onSim = await bindPlan(attentionPlan(point, input.problem, sim.subgroupSize), sim, inputs);
+  try {
+    const { counters, modelled, workgroups, sampledWorkgroups } = await countPlan(
+      onSim,
       input.problem,
-      this.#data as { q: Float32Array; k: Float32Array; v: Float32Array },
+      h200Datasheet,
+      seed,
     );
-  }
-
-  async report(rung: Rung): Promise<RungReport> {
-    const { problem } = this.#input;
-    const point = fitPoint(rung.point, problem, this.#sim.subgroupSize);
-    const { counters, modelled, workgroups, sampledWorkgroups } = await this.#onDevice(
-      point,
-      this.#sim,
-      (bound) => countPlan(bound, problem, this.#profile, this.#seed),
-    );
-    const comparison = await this.#onDevice(point, this.#cpu, async (bound, buffers) => {
-      await bound.run();
-      const [o, lse] = [await buffers["o"]?.read(), await buffers["lse"]?.read()] as [
-        Float32Array,
-        Float32Array,
-      ];
-      return compareWithTruth(problem, this.#truth, { o, lse });
-    });
     return {
       id: rung.id,
       title: rung.title,
       idea: rung.idea,
-      verified: comparison.pass,
-      error: comparison.error,
-      bound: comparison.bound,
-      timeMs: modelled.timeMs,
-      tflops: forwardFlops(problem) / modelled.timeMs / 1e9,
+      modelledTimeMs: modelled.timeMs,
       counters,
       workgroups,
       sampledWorkgroups,
       bottleneck: modelled.bottleneck,
-      claims: await runClaims(this.#sim, rung),
+      claims: await runClaims(sim, rung),
       found: rung.found,
     };
+  } finally {
+    onSim.destroy();
   }
+}
 
-  /** The rung's plan on buffers of a device: inputs loaded, outputs NaN. */
-  async #onDevice<R>(
-    point: Rung["point"],
-    device: Device,
-    work: (bound: BoundPlan, buffers: Readonly<Record<string, DeviceBuffer>>) => Promise<R>,
-  ): Promise<R> {
-    const plan = attentionPlan(point, this.#input.problem, device.subgroupSize);
-    const buffers = this.#buffersOf(plan, device);
-    const [kernel] = plan.kernels;
-    const [launch] = plan.launches;
-    if (kernel === undefined || launch === undefined)
-      throw new EvolverError("PLAN_INVALID", "The plan launches nothing.");
-    const args = Object.fromEntries(
-      Object.entries(launch.args).map(([name, argument]) => [
-        name,
-        typeof argument === "number" ? argument : buffers[argument.buffer],
-      ]),
-    );
-    try {
-      const program = await device.compile(kernel);
-      const run: BoundPlan["run"] = async (sample) => {
-        const chosen = sample?.(0) ?? null;
-        const request = {
-          workgroups: launch.workgroups,
-          args: args as never,
-          ...(chosen === null ? {} : { sample: chosen }),
-        };
-        return [await program.run(request)];
-      };
-      return await work({ plan, device, run }, buffers);
-    } finally {
-      for (const buffer of Object.values(buffers)) buffer.destroy();
+/** The median time of each rung, in milliseconds. */
+async function timeRungs(bound: readonly BoundBuffers[], device: Device): Promise<number[]> {
+  const times = bound.map((): number[] => []);
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    for (const [k, own] of bound.entries()) {
+      const timeMs = await timeOnce(own, device);
+      if (round >= 0) times[k]?.push(timeMs);
     }
   }
+  return times.map((each) => each.toSorted((a, b) => a - b)[ROUNDS >> 1] as number);
+}
 
-  #buffersOf(plan: Plan, device: Device): Record<string, DeviceBuffer> {
-    return Object.fromEntries(
-      plan.buffers.map(({ name, role, length }) => {
-        const contents =
-          role === "input"
-            ? (this.#data[name] as Float32Array<ArrayBuffer>)
-            : new Float32Array(length).fill(Number.NaN);
-        return [name, device.createBuffer("f32", contents)];
-      }),
-    );
-  }
+async function timeOnce({ enqueue, run }: BoundBuffers, device: Device): Promise<number> {
+  if (enqueue !== null && isClocked(device)) return device.time(enqueue);
+  const [result] = await run();
+  return result?.timeMs ?? 0;
 }

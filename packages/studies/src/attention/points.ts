@@ -1,13 +1,20 @@
 /** Rungs as points of the space for a given problem, and points in words. */
 
-import { fitPoint, ladder, type AttentionProblem, type FlashPoint } from "@evolver/attention";
+import {
+  fitPoint,
+  ladder,
+  type AttentionProblem,
+  type FlashPoint,
+  type WorkgroupLimits,
+} from "@evolver/attention";
 
 /** The rungs' points by id, with tiles that fit the problem. */
 export function rungPoints(
   problem: AttentionProblem,
   subgroup: number,
+  limits: WorkgroupLimits,
 ): Readonly<Record<string, FlashPoint>> {
-  return Object.fromEntries(ladder.map(({ id, point }) => [id, fitPoint(point, problem, subgroup)]));
+  return Object.fromEntries(ladder.map(({ id, point }) => [id, fitPoint(point, problem, subgroup, limits)]));
 }
 
 /** "shared 64×128, 4 rows a subgroup, 2 keys a lane, swizzled, vector 4, shuffle". */

@@ -1,9 +1,18 @@
 /** The attention study: the space of FlashPoint, verified against float64, compared by modelled time. */
 
-import { axes, checkPoint, type FlashPoint } from "@evolver/attention";
-import { h200Datasheet, type MachineProfile, type TermName } from "@evolver/device";
+import { axes, checkPoint, DEFAULT_LIMITS, type FlashPoint, type WorkgroupLimits } from "@evolver/attention";
+import {
+  h200Datasheet,
+  openDevice,
+  type Device,
+  type DeviceId,
+  type MachineProfile,
+  type TermName,
+} from "@evolver/device";
 import { emit, print } from "@evolver/kernel";
+import { measureWallClock } from "@evolver/lab";
 import type {
+  BoundPlan,
   Case,
   Explanation,
   Measurement,
@@ -12,6 +21,7 @@ import type {
   Study,
   StudyDefinition,
 } from "@evolver/lab";
+import { bindPlan } from "./bind.ts";
 import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import {
@@ -21,6 +31,7 @@ import {
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
+import { limitsOf } from "./limits.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
 import { parseShape } from "./shape.ts";
@@ -38,6 +49,14 @@ const REMEDIES: Readonly<Record<TermName, readonly (keyof FlashPoint)[]>> = {
   latency: ["queryRows", "rowsPerSubgroup", "keyRows", "stage"],
 };
 
+/** What candidates are built for, and whether their time there is measured. */
+interface Target {
+  readonly name: string;
+  readonly subgroup: number;
+  readonly limits: WorkgroupLimits;
+  readonly measured: boolean;
+}
+
 class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   readonly space: Study<FlashPoint>["space"];
   readonly baseline: FlashPoint;
@@ -46,16 +65,19 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   readonly profile: string;
   readonly #input: OpenedInput;
   readonly #machine: MachineProfile;
+  readonly #target: Target;
 
-  constructor(input: OpenedInput, machine: MachineProfile) {
+  constructor(input: OpenedInput, machine: MachineProfile, target: Target) {
     this.#input = input;
     this.#machine = machine;
+    this.#target = target;
     const { problem } = input;
-    this.space = { axes, whyInvalid: (point) => checkPoint(point, problem, machine.subgroupSize) };
-    this.named = rungPoints(problem, machine.subgroupSize);
+    const { subgroup, limits } = target;
+    this.space = { axes, whyInvalid: (point) => checkPoint(point, problem, subgroup, limits) };
+    this.named = rungPoints(problem, subgroup, limits);
     this.baseline = this.named["k01"] as FlashPoint;
     this.inputTitle = input.title;
-    this.profile = machine.name;
+    this.profile = target.measured ? `${target.name}, device clock` : machine.name;
   }
 
   cases(seed: number): readonly Case<AttentionCaseShape>[] {
@@ -74,7 +96,21 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
     return expectedOf(input);
   }
 
-  async measure({ candidate, seed }: MeasureContext): Promise<Measurement> {
+  /** Measured on a device with a clock, with the simulator's counters and the model's terms beside it to explain it. */
+  async measure(context: MeasureContext): Promise<Measurement> {
+    if (!this.#target.measured) return this.#model(context.candidate, context.seed);
+    const measured = await measureWallClock(context);
+    const sim = await openDevice("sim", { subgroup: this.#target.subgroup });
+    try {
+      const bound = await bindPlan(context.candidate.plan, sim, this.objectiveCase(context.seed).inputs);
+      const { counters, details } = await this.#model(bound, context.seed);
+      return { ...measured, counters, details: { ...measured.details, ...details } };
+    } finally {
+      await sim.close();
+    }
+  }
+
+  async #model(candidate: BoundPlan, seed: number): Promise<Measurement> {
     const { counters, modelled, sampledWorkgroups, workgroups } = await countPlan(
       candidate,
       this.#input.problem,
@@ -152,6 +188,20 @@ export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape
   export: "attentionDefinition",
   defaultInput: { shape: DEFAULT_SHAPE },
   parseInput: async (options) => ({ ...(await parseAttentionInput(options)) }),
-  open: async (input) =>
-    new AttentionStudy(await openAttentionInput(input as unknown as AttentionInput), h200Datasheet),
+  open: async (input, { id }) => {
+    const opened = await openAttentionInput(input as unknown as AttentionInput);
+    return new AttentionStudy(opened, h200Datasheet, await targetOf(id));
+  },
 };
+
+/** Looks at the device once for its name, subgroup width and limits. */
+async function targetOf(id: string): Promise<Target> {
+  if (id === "sim")
+    return { name: "sim", subgroup: h200Datasheet.subgroupSize, limits: DEFAULT_LIMITS, measured: false };
+  const device: Device = await openDevice(id as DeviceId);
+  try {
+    return { name: device.name, subgroup: device.subgroupSize, limits: limitsOf(device), measured: true };
+  } finally {
+    await device.close();
+  }
+}
