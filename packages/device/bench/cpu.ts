@@ -1,38 +1,60 @@
-/** Speed of the cpu device: useful MFLOP/s of attention, threads and subgroup widths side by side. */
+/**
+ * Speed of the cpu device: useful MFLOP/s of attention (4 · S² · D over time) and lane-operations a second, by threads
+ * and subgroup widths. On one thread processor time counts, so that a busy machine changes little; on several the
+ * clock does.
+ * Run: node packages/device/bench/cpu.ts [sequence length]
+ */
 
 import { openCpu } from "../src/index.ts";
+import type { RunResult } from "../src/index.ts";
 import { HEAD_DIM, sharedTileAttention } from "./attention.ts";
+import { scores, scoresLaunch } from "./scores.ts";
 
 const LENGTH = Number(process.argv[2] ?? 512);
-const RUNS = 9;
+const RUNS = 15;
 
-async function measure(subgroup: number, workers: number, vector: 1 | 4): Promise<void> {
-  const device = openCpu({ subgroup, workers });
-  const random = (): Float32Array =>
-    Float32Array.from({ length: LENGTH * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
-  const q = device.createBuffer("f32", random());
-  const k = device.createBuffer("f32", random());
-  const v = device.createBuffer("f32", random());
-  const o = device.createBuffer("f32", LENGTH * HEAD_DIM);
-  const beforeCompile = performance.now();
-  const program = await device.compile(sharedTileAttention(vector));
-  const compileMs = performance.now() - beforeCompile;
-  const launch = {
-    workgroups: LENGTH / 8,
-    args: { q, k, v, o, length: LENGTH, scale: Math.LOG2E / Math.sqrt(HEAD_DIM) },
-  };
+/** Milliseconds of a run after a few first ones: the median. */
+async function timeOf(run: () => Promise<RunResult>, processor: boolean): Promise<number> {
   const times: number[] = [];
-  for (let i = 0; i < RUNS; i++) times.push((await program.run(launch)).timeMs as number);
-  const first = times[0] as number;
-  times.sort((a, b) => a - b);
-  const median = times[RUNS >> 1] as number;
-  const mflops = (time: number): string => ((4 * LENGTH * LENGTH * HEAD_DIM) / time / 1e3).toFixed(0);
-  console.log(
-    `width ${subgroup}, K by ${vector}, ${workers} thread${workers > 1 ? "s" : ""}: ${mflops(median)} MFLOP/s (median ${median.toFixed(2)} ms, first ${first.toFixed(1)} ms, compiled in ${compileMs.toFixed(0)} ms)`,
-  );
-  await device.close();
+  for (let i = 0; i < RUNS + 3; i++) {
+    const begin = process.cpuUsage();
+    const { timeMs } = await run();
+    times.push(processor ? process.cpuUsage(begin).user / 1000 : (timeMs as number));
+  }
+  return times.slice(3).toSorted((a, b) => a - b)[RUNS >> 1] as number;
 }
 
-for (const workers of [1, 2])
-  for (const vector of [4, 1] as const)
-    for (const subgroup of [32, 16, 8]) await measure(subgroup, workers, vector);
+async function attention(subgroup: number, workers: number, vector: 1 | 4): Promise<string> {
+  await using device = closing(openCpu({ subgroup, workers }));
+  const input = Float32Array.from({ length: LENGTH * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
+  const q = device.createBuffer("f32", input);
+  const k = device.createBuffer("f32", input);
+  const v = device.createBuffer("f32", input);
+  const o = device.createBuffer("f32", input.length);
+  const program = await device.compile(sharedTileAttention(vector));
+  const args = { q, k, v, o, length: LENGTH, scale: Math.LOG2E / Math.sqrt(HEAD_DIM) };
+  const ms = await timeOf(() => program.run({ workgroups: LENGTH / 8, args }), workers === 1);
+  return `${((4 * LENGTH * LENGTH * HEAD_DIM) / ms / 1e3).toFixed(0).padStart(8)} MFLOP/s (${ms.toFixed(2)} ms)`;
+}
+
+async function laneOperations(subgroup: number): Promise<string> {
+  await using device = closing(openCpu({ subgroup, workers: 1 }));
+  const program = await device.compile(scores);
+  const { launch, laneFmas } = scoresLaunch(device, 512);
+  const ms = await timeOf(() => program.run(launch), true);
+  return `${((laneFmas * 3) / ms / 1e3).toFixed(0).padStart(8)} M lane-operations/s`;
+}
+
+function closing<D extends { close(): Promise<void> }>(device: D): D & AsyncDisposable {
+  return Object.assign(device, { [Symbol.asyncDispose]: () => device.close() });
+}
+
+for (const subgroup of [4, 8, 16, 32, 64]) {
+  const name = `subgroups of ${subgroup}`;
+  console.log(`${name}, 1 thread              ${await laneOperations(subgroup)}`);
+  for (const workers of [1, 2])
+    for (const vector of [4, 1] as const)
+      console.log(
+        `${name}, ${workers} thread${workers > 1 ? "s" : " "}, K by ${vector}     ${await attention(subgroup, workers, vector)}`,
+      );
+}

@@ -9,7 +9,7 @@ import { FunctionBuilder, ModuleBuilder } from "./encoder.ts";
 import { OP, type WasmType } from "./opcodes.ts";
 
 /** Functions of JavaScript that the module imports, f32 to f32. */
-export const IMPORTED_MATH = ["log", "log2", "sin", "cos", "tanh"] as const;
+const IMPORTED_MATH = ["log", "log2", "sin", "cos", "tanh"] as const;
 export type ImportedMath = (typeof IMPORTED_MATH)[number];
 
 export type IntegerDivision = "divTrunc" | "divFloor" | "remTrunc" | "modFloor";

@@ -6,7 +6,7 @@
 import { EvolverError } from "@evolver/kernel";
 import { MAX_FOLDED } from "./partition.ts";
 
-export const PAGE_BYTES = 65536;
+const PAGE_BYTES = 65536;
 
 /** Nothing lies below: lanes that are masked off read here, and index arithmetic may pass below a buffer's start. */
 const RESERVED_BYTES = 2 * PAGE_BYTES;

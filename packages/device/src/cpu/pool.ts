@@ -81,8 +81,7 @@ export class WorkerPool {
   }
 
   async #start(): Promise<void> {
-    const inNode = typeof process !== "undefined" && process.versions?.node !== undefined;
-    const { startWorker } = await (inNode ? import("./worker-node.ts") : import("./worker-browser.ts"));
+    const { startWorker } = await import("#cpu-worker");
     for (let i = 0; i < this.size; i++) {
       const worker = startWorker();
       this.#workers.push(worker);
