@@ -10,11 +10,11 @@ import {
 } from "@evolver/kernel";
 import koffi from "koffi";
 import type {
-  Device,
+  ClockedDevice,
+  ClockedProgram,
   DeviceBuffer,
   DeviceLimits,
   Launch,
-  Program,
   RunResult,
   TypedArrayOf,
 } from "../device.ts";
@@ -61,7 +61,7 @@ interface Prepared {
   readonly params: bigint;
 }
 
-export class CudaDevice implements Device, BufferOwner {
+export class CudaDevice implements ClockedDevice, BufferOwner {
   readonly id = "cuda";
   readonly name: string;
   readonly subgroupSize = SUBGROUP;
@@ -167,10 +167,12 @@ export class CudaDevice implements Device, BufferOwner {
   }
 }
 
-export class CudaProgram<P extends Params = Params> implements Program<P> {
+export class CudaProgram<P extends Params = Params> implements ClockedProgram<P> {
   readonly ir: KernelIR;
   readonly emitted: Emitted;
   readonly compiler: string;
+  /** The machine code. */
+  readonly cubin: Uint8Array;
   readonly #device: CudaDevice;
   readonly #function: Handle;
 
@@ -185,6 +187,7 @@ export class CudaProgram<P extends Params = Params> implements Program<P> {
       options: this.emitted.compileOptions,
     });
     this.compiler = compiled.compiler;
+    this.cubin = compiled.cubin;
     const { driver } = device;
     const module = driver.out64(
       (slot) => driver.call.cuModuleLoadData(slot, compiled.cubin),
