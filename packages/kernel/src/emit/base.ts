@@ -286,7 +286,9 @@ export abstract class Emitter {
         const operands = this.#takeAll(node.operands);
         this.#settle("all");
         const results = this.subgroup(node, operands);
-        return node.results.forEach((result, k) => this.#result(result, results[k] as Expression, node));
+        return node.results.forEach((result, k) => {
+          if (this.isUsed(result)) this.#result(result, results[k] as Expression, node);
+        });
       }
       case "uniformLoad": {
         const [index] = this.#takeAll([node.index]) as [Operand];

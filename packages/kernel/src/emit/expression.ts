@@ -6,15 +6,15 @@
 import type { ScalarType } from "../ir/types.ts";
 
 /** How tightly an expression holds together: smaller is tighter. */
-export const ATOM = 0;
+const ATOM = 0;
 export const UNARY = 1;
-export const MULTIPLY = 2;
-export const ADD = 3;
+const MULTIPLY = 2;
+const ADD = 3;
 /** Shifts and bit operations: always in parentheses inside another operator, and so are their operands. */
-export const BITS = 4;
+const BITS = 4;
 export const COMPARE = 5;
-export const LOGIC = 6;
-export const CHOICE = 7;
+const LOGIC = 6;
+const CHOICE = 7;
 
 export interface Expression {
   readonly text: string;
@@ -38,12 +38,9 @@ export const simple = (text: string): Expression => ({ text, precedence: ATOM, s
 export const parenthesised = ({ text }: Expression): string => `(${text})`;
 
 /** The text of an operand that must hold at least as tightly as `precedence`. */
-export function within(expression: Expression, precedence: number): string {
+function within(expression: Expression, precedence: number): string {
   return expression.precedence <= precedence ? expression.text : parenthesised(expression);
 }
-
-/** The text with parentheses unless it is a name, a literal, a call or the like. */
-export const tight = (expression: Expression): string => within(expression, ATOM);
 
 const BINARY: Readonly<Record<string, number>> = {
   "*": MULTIPLY,

@@ -28,8 +28,8 @@ export const WGSL_TYPES: Readonly<Record<ScalarType, string>> = {
 
 type Pair = readonly [Operand, Operand];
 
-/** A comparison among arguments could be read as a template list: `f(a < b, c > d)`. */
-export const argument = (operand: Expression): Expression =>
+/** A comparison before other arguments could be read as a template list: `f(a < b, c > d)`. */
+const argument = (operand: Expression): Expression =>
   operand.precedence >= COMPARE ? simple(parenthesised(operand)) : operand;
 
 const operator =
@@ -70,9 +70,7 @@ const convert =
   ([operand], { helper }) => {
     const a = operand as Operand;
     if (a.type === type) return a;
-    return a.type === "f32"
-      ? call(helper(type === "i32" ? "f32ToI32" : "f32ToU32"), a)
-      : call(type, argument(a));
+    return a.type === "f32" ? call(helper(type === "i32" ? "f32ToI32" : "f32ToU32"), a) : call(type, a);
   };
 
 const bitcast =
@@ -102,7 +100,8 @@ export const wgslRows: OpTable = {
     note("fma", "fma(), which WGSL lets an implementation round twice", false);
     return call("fma", ...operands);
   },
-  select: ([condition, a, b]) => call("select", b as Operand, a as Operand, condition as Operand),
+  select: ([condition, a, b]) =>
+    call("select", argument(b as Operand), argument(a as Operand), condition as Operand),
   sqrt: named("sqrt"),
   rsqrt: named("inverseSqrt"),
   exp: named("exp"),
@@ -134,7 +133,7 @@ export const wgslRows: OpTable = {
   toU32: convert("u32"),
   toF32: ([operand]) => {
     const a = operand as Operand;
-    return a.type === "f32" ? a : call("f32", argument(a));
+    return a.type === "f32" ? a : call("f32", a);
   },
   toBool: ([operand]) => {
     const a = operand as Operand;

@@ -24,7 +24,7 @@ import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
-import { argument, WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
+import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
 /** The names of the entry point's own parameters. */
@@ -386,12 +386,12 @@ export class WgslEmitter extends Emitter {
           isExact ? call(this.helper("exclusiveSumF32"), value, lane()) : call("subgroupExclusiveAdd", value),
         ];
       case "any":
-        return [call("subgroupAny", argument(value))];
+        return [call("subgroupAny", value)];
       case "all":
-        return [call("subgroupAll", argument(value))];
+        return [call("subgroupAll", value)];
       case "ballot": {
         const votes = this.names.take("votes");
-        this.line(`let ${votes} = ${call("subgroupBallot", argument(value)).text};`);
+        this.line(`let ${votes} = ${call("subgroupBallot", value).text};`);
         return node.results.map((_, k) => simple(`${votes}.${"xyzw"[k]}`));
       }
       case "broadcastFirst":

@@ -398,4 +398,40 @@ export const names = kernel(
   },
 );
 
-export const zoo = { saxpy, floats, signed, unsigned, subgroups, atomics, control, large, names };
+/** Short, with something of everything, for snapshots. */
+export const readme = kernel(
+  "scores",
+  {
+    params: { rows: buffer(f32), best: buffer(f32, "write"), hits: buffer(atomic(u32)), length: u32 },
+    workgroup: ({ subgroup }) => [2 * subgroup],
+  },
+  ({ rows, best, hits, length }, gpu) => {
+    const tile = gpu.shared(f32, 2 * gpu.subgroupSize, "tile");
+    const sum = gpu.var(f32, 0, "sum");
+    const row = rows.view({ strides: [length, 1] }).at(gpu.workgroupIndex);
+    gpu.comment("Each invocation sums every n-th element.");
+    gpu.for({ from: gpu.localIndex, to: length, step: 2 * gpu.subgroupSize }, (i) => {
+      sum.add(exp2(row.get(i)).mul(0.5));
+    });
+    tile.set(gpu.localIndex, sum.get());
+    gpu.barrier();
+    const total = gpu.subgroup.sum(tile.get(gpu.localIndex.xor(1)));
+    gpu.roles([
+      {
+        name: "writer",
+        subgroups: 1,
+        body: () => gpu.if(gpu.lane.eq(0), () => best.set(gpu.workgroupIndex, total)),
+      },
+      {
+        name: "counter",
+        subgroups: 1,
+        body: () => {
+          const votes = gpu.subgroup.ballot(total.gt(1));
+          gpu.if(gpu.lane.eq(0), () => hits.add(0, (votes[0] as U32).popcount()));
+        },
+      },
+    ]);
+  },
+);
+
+export const zoo = { saxpy, floats, signed, unsigned, subgroups, atomics, control, large, names, readme };
