@@ -247,10 +247,12 @@ export abstract class Emitter {
     switch (node.kind) {
       case "const":
         this.#constants[node.result.id] = node.value;
-        this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
+        if (this.isUsed(node.result))
+          this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
         return;
       case "param":
-        this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
+        if (this.isUsed(node.result))
+          this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
         return;
       case "builtin":
         this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);

@@ -40,6 +40,10 @@ export class WgslEmitter extends Emitter {
   readonly #widths: ReadonlyMap<Memory, number>;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
+  #readsParams = false;
+
+  /** What the emitted statements access. */
+  readonly #touched = new Set<Memory>();
 
   /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
   constructor(ir: KernelIR, options: EmitOptions) {
@@ -192,6 +196,12 @@ export class WgslEmitter extends Emitter {
     }
     if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
     if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+    // What nothing touches still belongs to the interface: a layout made from the shader must have it.
+    for (const param of ir.params)
+      if (param.kind === "buffer" && !this.#touched.has(param.memory))
+        file.add(`_ = &${this.memoryName(param.memory)};`, ir.site);
+    if (!this.#isLinear && !this.#readsParams && ir.params.some(({ kind }) => kind === "scalar"))
+      file.add("_ = &params;", ir.site);
     file.append(body);
     file.depth = 0;
     file.add("}");
@@ -207,11 +217,10 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override literal(type: ScalarType, value: number | boolean): Expression {
-    if (typeof value === "boolean" || Number.isFinite(value)) return wgslLiteral(type, value);
-    const bits = {
-      ...call("bitcast<f32>", simple(this.helper(Number.isNaN(value) ? "nanBits" : "infinityBits"))),
-      simple: true,
-    };
+    const isPlain = typeof value === "boolean" || (Number.isFinite(value) && !Object.is(value, -0));
+    if (isPlain) return wgslLiteral(type, value);
+    const name = Number.isNaN(value) ? "nanBits" : value === 0 ? "negativeZeroBits" : "infinityBits";
+    const bits = { ...call("bitcast<f32>", simple(this.helper(name))), simple: true };
     return value === -Infinity ? { ...prefix("-", bits), simple: true } : bits;
   }
 
@@ -230,6 +239,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override parameter(name: string): Expression {
+    this.#readsParams = true;
     return simple(`params.${name}`);
   }
 
@@ -242,6 +252,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override element(memory: Memory, index: Expression): Expression {
+    this.#touched.add(memory);
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
