@@ -20,6 +20,7 @@ const ALL: readonly Capability[] = [
   "progress",
   "subnormals",
   "exactDivision",
+  "specialLiterals",
   "ordering",
   "dynamicUniformity",
   "subgroups",
@@ -28,6 +29,7 @@ const ALL: readonly Capability[] = [
 const NATIVE: readonly Capability[] = [
   "subnormals",
   "exactDivision",
+  "specialLiterals",
   "ordering",
   "dynamicUniformity",
   "subgroups",

@@ -127,12 +127,15 @@ export function binary<T extends NumericType, R extends NumericType>(operation: 
   const exact = (list: readonly number[]): readonly number[] => [
     ...array(TYPES[from], list.length, (i) => list[i] as number),
   ];
-  const literals = exact(operation.literals);
   const [p, q] = exact(operation.scalars) as [number, number];
   return {
     name,
     ...optional(operation),
     prepare(target) {
+      const literals = exact(operation.literals).filter(
+        (x) =>
+          from !== "f32" || target.capabilities.has("specialLiterals") || (Number.isFinite(x) && x !== 0),
+      );
       const operand = TYPES[from] as typeof f32;
       const result = TYPES[to] as typeof f32;
       const program = kernel(
