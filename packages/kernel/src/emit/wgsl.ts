@@ -29,8 +29,13 @@ import { subgroupCall } from "./wgsl-subgroups.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
-/** The names of the entry point's own parameters. */
-const ENTRY_NAMES = ["groupId", "gridSize", "localId", "Params"];
+/** The names of the entry point's own parameters, and of functions that are called by their own names. */
+const TAKEN_NAMES = (
+  "groupId gridSize localId Params atomicLoad atomicStore atomicAdd atomicMin atomicMax atomicAnd atomicOr " +
+  "atomicXor atomicExchange workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin subgroupMax " +
+  "subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
+  "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
+).split(" ");
 
 const AXES = ["x", "y", "z"] as const;
 
@@ -50,7 +55,7 @@ export class WgslEmitter extends Emitter {
   /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
   constructor(ir: KernelIR, options: EmitOptions) {
     const helpers = wgslHelpers(ir.subgroupSize);
-    super(ir, options, helpers, ENTRY_NAMES);
+    super(ir, options, helpers, TAKEN_NAMES);
     if (ir.uniformity === "dynamic") {
       throw new EvolverError(
         "DYNAMIC_UNIFORMITY",
