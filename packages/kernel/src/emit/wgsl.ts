@@ -239,10 +239,12 @@ export class WgslEmitter extends Emitter {
       ...this.bind({ ...operand, simple: false }, operand.type, "literal"),
       constant: null,
     });
-    if (operands.every(({ constant }) => constant !== null)) return [hide(first), ...operands.slice(1)];
+    const isConstant = operands.every(({ constant }) => constant !== null);
     const divides =
       node.op === "divTrunc" || node.op === "divFloor" || node.op === "remTrunc" || node.op === "modFloor";
-    return divides && second?.constant === 0 ? [first, hide(second)] : operands;
+    const left = isConstant ? hide(first) : first;
+    if (divides && second?.constant === 0) return [left, hide(second)];
+    return [left, ...operands.slice(1)];
   }
 
   protected override parameter(name: string): Expression {
