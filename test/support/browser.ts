@@ -6,7 +6,7 @@ import { chromium, type Browser } from "playwright-core";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** EVOLVER_CHROMIUM may name it. Null if there is none. */
-export const chromiumPath: string | null =
+const chromiumPath: string | null =
   [process.env["EVOLVER_CHROMIUM"] ?? "", ...PLACES].find((path) => path !== "" && existsSync(path)) ?? null;
 
 export const hasChromium = chromiumPath !== null;
