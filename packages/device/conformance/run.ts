@@ -20,6 +20,7 @@ const ALL: readonly Capability[] = [
   "progress",
   "subnormals",
   "exactDivision",
+  "separateRounding",
   "specialLiterals",
   "ordering",
   "dynamicUniformity",
@@ -29,6 +30,7 @@ const ALL: readonly Capability[] = [
 const NATIVE: readonly Capability[] = [
   "subnormals",
   "exactDivision",
+  "separateRounding",
   "specialLiterals",
   "ordering",
   "dynamicUniformity",

@@ -345,5 +345,6 @@ export const floatCases: readonly Case[] = [
     ROUNDED_TWICE.filter(([a, b, c]) => Math.abs(a * b) > 1e-30 && Number.isFinite(a * b * c)),
     (a, b, c) => a.mul(b).add(c),
     (a, b, c) => fround(fround(a * b) + c),
+    { needs: ["separateRounding"] },
   ),
 ];
