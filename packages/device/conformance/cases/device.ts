@@ -257,9 +257,11 @@ const tooLarge: DeviceCase = {
     const code = size > 1024 ? "INVALID_WORKGROUP" : "WORKGROUP_TOO_LARGE";
     await refuses(code, `a workgroup of ${size}`, () => device.compile(workgroup));
     const partial = kernel("partial", { ...plain, workgroup: [width + 1] }, ({ y }, gpu) =>
-      y.set(gpu.localIndex, 1),
+      y.set(gpu.localIndex, gpu.subgroup.sum(gpu.lane)),
     );
-    await refuses("INVALID_WORKGROUP", "a subgroup that is not full", () => device.compile(partial));
+    await refuses("INVALID_WORKGROUP", "a subgroup operation where a subgroup is not full", () =>
+      device.compile(partial),
+    );
     const foreignWidth = [4, 8, 16, 32, 64, 128].find((other) => !limits.subgroupSizes.includes(other));
     if (foreignWidth === undefined) return;
     const built = kernel("built", { ...plain, workgroup: [128] }, ({ y }, gpu) => y.set(gpu.localIndex, 1));
