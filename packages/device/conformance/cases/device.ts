@@ -82,6 +82,11 @@ const contents: DeviceCase = {
     const part = device.createBuffer("f32", new Float32Array(6).fill(4).subarray(1, 4));
     equal("a buffer made from part of an array", await part.read(), Float32Array.of(4, 4, 4));
     part.destroy();
+    const ramp = device.createBuffer("u32", Uint32Array.of(10, 11, 12, 13, 14, 15));
+    equal("a read from an offset on", await ramp.read(4), Uint32Array.of(14, 15));
+    equal("a read of some elements", await ramp.read(1, 3), Uint32Array.of(11, 12, 13));
+    equal("a read of none", await ramp.read(6), new Uint32Array(0));
+    ramp.destroy();
     const none = device.createBuffer("u32", 0);
     equal("an empty buffer", await none.read(), new Uint32Array(0));
     await none.write(new Uint32Array(0));
@@ -106,6 +111,8 @@ const writes: DeviceCase = {
     await refuses("INVALID_ARGUMENT", "a write beyond the end", () => x.write(Int32Array.of(1, 2), 4));
     await refuses("INVALID_ARGUMENT", "a write at a negative offset", () => x.write(Int32Array.of(1), -1));
     await refuses("INVALID_ARGUMENT", "a write at half an element", () => x.write(Int32Array.of(1), 0.5));
+    await refuses("INVALID_ARGUMENT", "a read beyond the end", () => x.read(4, 2));
+    await refuses("INVALID_ARGUMENT", "a read at a negative offset", () => x.read(-1, 1));
     await refuses("INVALID_ARGUMENT", "a write of another type", () => x.write(Float32Array.of(1) as never));
     equal("a buffer after writes that were refused", await x.read(), Int32Array.of(1, 2, 3, 4, 5));
     x.destroy();

@@ -51,20 +51,20 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     this.#upload(data, offset);
   }
 
-  override async read(): Promise<TypedArrayOf<E>> {
-    this.assertUsable();
+  override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
+    const count = this.lengthToRead(offset, length);
     this.#device.assertUsable();
     await this.assertAllocated();
     const ArrayType = arrayType(this.element);
-    if (this.length === 0) return new ArrayType(0) as TypedArrayOf<E>;
+    if (count === 0) return new ArrayType(0) as TypedArrayOf<E>;
     const { gpu } = this.#device;
-    const bytes = this.length * ELEMENT_BYTES;
+    const bytes = count * ELEMENT_BYTES;
     const staging = gpu.createBuffer({
       size: bytes,
       usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
     });
     const encoder = gpu.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.buffer, 0, staging, 0, bytes);
+    encoder.copyBufferToBuffer(this.buffer, offset * ELEMENT_BYTES, staging, 0, bytes);
     gpu.queue.submit([encoder.finish()]);
     try {
       await staging.mapAsync(GPUMapMode.READ);
