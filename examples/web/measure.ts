@@ -100,7 +100,7 @@ export async function bindRung(
 /** Of rounds: an odd number has a middle. */
 const MOST_ROUNDS = 21;
 const FEWEST_ROUNDS = 5;
-const BUDGET_MS = 5_000;
+const BUDGET_MS = 3_000;
 /** Browsers round a GPU's timestamps to 0.1 ms, so that a round shorter than this says little. */
 const ROUND_MS = 10;
 const MOST_LAUNCHES = 1024;

@@ -28,6 +28,11 @@ export function rowOf(rung: Rung, state: RungState, { job, first, timeKind }: Ro
   const { verified, refused, timing, counted } = state;
   const cell = (label: string, ...content: (Node | string)[]): HTMLElement =>
     element("td", { "data-label": label }, element("span", {}, ...content));
+  const simulated = (label: string, ...content: (Node | string)[]): HTMLElement => {
+    const made = cell(label, ...content);
+    made.className = "simulated";
+    return made;
+  };
   const name = element("th", { scope: "row" }, element("code", {}, rung.id), ` ${rung.title}`);
   const onDevice =
     refused === undefined
@@ -47,10 +52,10 @@ export function rowOf(rung: Rung, state: RungState, { job, first, timeKind }: Ro
     { id: rung.id },
     name,
     ...onDevice,
-    cell("Bytes read", counted === undefined ? NOTHING : count(counted.globalReadBytes)),
-    cell("Sectors", counted === undefined ? NOTHING : count(counted.globalSectors)),
-    cell("Bank conflicts", counted === undefined ? NOTHING : count(counted.sharedConflicts)),
-    cell(
+    simulated("Bytes read", counted === undefined ? NOTHING : count(counted.globalReadBytes)),
+    simulated("Sectors", counted === undefined ? NOTHING : count(counted.globalSectors)),
+    simulated("Bank conflicts", counted === undefined ? NOTHING : count(counted.sharedConflicts)),
+    simulated(
       "Claims",
       ...(counted === undefined
         ? [NOTHING]

@@ -1,0 +1,191 @@
+/**
+ * The page of examples/web in Chromium, served as `npm run web` serves it. EVOLVER_SCREENSHOTS names a folder to put
+ * pictures of it into, with a shape that gives the rungs more to do; docs/web-ladder.png is one of them.
+ */
+
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { createServer, type ViteDevServer } from "vite";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hasChromium, howToHaveChromium, launchChromium } from "./support/browser.ts";
+import { requireOptional } from "./support/optional.ts";
+
+const root = join(import.meta.dirname, "..", "examples", "web");
+const TIMEOUT = 120_000;
+const RUNGS = ["k01", "k02", "k03", "k04"];
+const screenshots = process.env["EVOLVER_SCREENSHOTS"];
+
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
+
+type Fields = Readonly<Record<"device" | "heads" | "keyHeads" | "sequence" | "dim" | "mask", string>>;
+const small: Fields = {
+  device: "webgpu",
+  heads: "2",
+  keyHeads: "1",
+  sequence: "32",
+  dim: "16",
+  mask: "full",
+};
+const shape: Fields = screenshots === undefined ? small : { ...small, sequence: "128", dim: "64" };
+
+requireOptional(
+  "Chromium",
+  hasChromium,
+  howToHaveChromium,
+)("the ladder in a web page", () => {
+  let server: ViteDevServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    server = await createServer({ root, server: { port: 0, hmr: false }, logLevel: "silent" });
+    await server.listen();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** Opens the page; `sabotage` runs in its worker before anything of ours. */
+  async function open(errors: string[], sabotage = ""): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
+    });
+    if (sabotage !== "") {
+      await page.route(/\/worker\.ts/, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: `${sabotage}\n${await response.text()}` });
+      });
+    }
+    await page.goto(server.resolvedUrls?.local[0] as string);
+    return page;
+  }
+
+  describe.each([
+    { device: "webgpu", name: "swiftshader", subgroup: "4", clock: "GPU timestamps", kind: "measured" },
+    { device: "cpu", name: "thread", subgroup: "32", clock: "wall clock", kind: "measured" },
+    { device: "sim", name: "simulator", subgroup: "32", clock: "model of an H200", kind: "modelled" },
+  ])("on $device", ({ device, name, subgroup, clock, kind }) => {
+    test("verifies, times and counts each rung", async () => {
+      const errors: string[] = [];
+      const page = await open(errors);
+      await run(page, { ...shape, device, mask: device === "cpu" ? "causal" : "full" });
+      expect(await ended(page)).toBe("done");
+      expect(await page.textContent("#status")).toBe("Done: 4 of 4 rungs verified, 13 of 13 claims hold.");
+      const facts = (await page.textContent("#facts")) ?? "";
+      for (const fact of [name, `Subgroup width${subgroup}`, clock]) expect(facts).toContain(fact);
+      expect(await page.textContent("#time-column")).toBe(`Time, ${kind}`);
+      for (const id of RUNGS) {
+        const cells = await cellsOf(page, id);
+        expect(cells["Verified"]).toMatch(/^✓ right \d\.\d·10\S+ of \d\.\d·10\S+ allowed$/);
+        expect(cells[`Time, ${kind}`]).toMatch(/^[\d.,]+ ms$/);
+        expect(Number.parseFloat(cells["GFLOP/s"] ?? "")).toBeGreaterThan(0);
+        expect(cells["Speed-up"]).toMatch(/^[\d.,]+×$/);
+        expect(cells["Claims"]).toMatch(/^✓ (\d) of \1$/);
+      }
+      expect(await cellsOf(page, "k03")).toMatchObject({
+        "Bytes read": "278,528",
+        "Bank conflicts": "57,344",
+      });
+      expect(await page.locator("#chart rect.bar").count()).toBe(RUNGS.length);
+      expect(await page.getAttribute("#chart svg", "aria-label")).toMatch(/k01 [\d.,]+ ms.*k04 [\d.,]+ ms/);
+      expect(errors).toEqual([]);
+      if (screenshots !== undefined) await takePictures(page, device);
+      await page.close();
+    });
+  });
+
+  test.each([
+    {
+      what: "no WebGPU",
+      sabotage: `Object.defineProperty(navigator, "gpu", { value: undefined });`,
+      says: /^WEBGPU_UNAVAILABLE this JavaScript engine has no navigator.gpu\.What to do: use a browser with WebGPU/,
+    },
+    {
+      what: "no adapter",
+      sabotage: `navigator.gpu.requestAdapter = async () => null;`,
+      says: /^WEBGPU_UNAVAILABLE WebGPU finds no adapter\.What to do: check that the GPU's driver/,
+    },
+    {
+      what: "a device lost in mid-run",
+      sabotage: `
+        const request = GPUAdapter.prototype.requestDevice;
+        GPUAdapter.prototype.requestDevice = async function (...args) {
+          const device = await request.apply(this, args);
+          setTimeout(() => device.destroy(), 500);
+          return device;
+        };`,
+      says: /^DEVICE_LOST the webgpu device was lost: .*What to do: open it again/,
+    },
+  ])("says what to do about $what", async ({ sabotage, says }) => {
+    const page = await open([], sabotage);
+    await run(page, { ...small, sequence: "128" });
+    expect(await ended(page)).toBe("failed");
+    expect(await page.textContent("#failure")).toMatch(says);
+    await page.close();
+  });
+
+  test("says on each rung that subgroups of no fixed width are refused, and counts all the same", async () => {
+    const page = await open(
+      [],
+      `Object.defineProperty(GPUAdapterInfo.prototype, "subgroupMaxSize", { get: () => 64 });`,
+    );
+    await run(page, small);
+    expect(await ended(page)).toBe("done");
+    expect(await page.textContent("#status")).toBe("Done: 0 of 4 rungs verified, 13 of 13 claims hold.");
+    expect(await page.textContent("#k01 .refused")).toMatch(
+      /^SUBGROUPS_UNAVAILABLE .* What to do: use another/,
+    );
+    await page.close();
+  });
+
+  test("refuses a shape that cannot be, and runs again after that and after a stop", async () => {
+    const page = await open([]);
+    await run(page, { ...small, device: "cpu", heads: "3", keyHeads: "2" });
+    expect(await ended(page)).toBe("failed");
+    expect(await page.textContent("#failure")).toMatch(
+      /^ATTENTION_SHAPE 3 query heads cannot share 2 key heads/,
+    );
+    await run(page, { ...small, device: "sim", sequence: "2048" });
+    await page.click("#run");
+    expect(await page.textContent("#status")).toBe("Stopped.");
+    expect(await page.isHidden("#failure")).toBe(true);
+    await run(page, { ...small, device: "cpu" });
+    await page.waitForSelector("#k04 .good");
+    await page.close();
+  });
+});
+
+async function run(page: Page, { device, mask, ...numbers }: Fields): Promise<void> {
+  await page.selectOption("#device", device);
+  await page.selectOption("#mask", mask);
+  for (const [id, value] of Object.entries(numbers)) await page.fill(`#${id}`, value);
+  await page.click("#run");
+}
+
+/** How it ended: "done" or "failed". */
+async function ended(page: Page): Promise<string | null> {
+  await page.waitForSelector("body[data-state=done], body[data-state=failed]", { timeout: TIMEOUT });
+  return page.getAttribute("body", "data-state");
+}
+
+/** What a row of the table shows, by the labels of its cells. */
+function cellsOf(page: Page, rung: string): Promise<Record<string, string>> {
+  return page.$$eval(`#${rung} td`, (cells) =>
+    Object.fromEntries(cells.map((cell) => [cell.dataset["label"] ?? "", cell.textContent.trim()])),
+  );
+}
+
+/** Of the page down to the end of the table, by day and night, on a wide and a narrow screen. */
+async function takePictures(page: Page, device: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [1280, 400]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const end = await page.$eval("#table", (table) => table.getBoundingClientRect().bottom + scrollY);
+      const path = join(screenshots as string, `${device}-${colorScheme}-${width}.png`);
+      await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: end + 40 } });
+    }
+  }
+}
