@@ -86,12 +86,13 @@ function buildProgram(finish: (code: number) => void): Command {
   program
     .command("emit")
     .description("write a kernel as source for a target")
-    .argument("<study/rung | file.ts#export>", "attention/k03, or a kernel of yours")
+    .argument("<study/rung | study/champion | file.ts#export>", "attention/k03, or a kernel of yours")
     .addOption(
       new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
     )
     .option("--subgroup <width>", "invocations a subgroup, 4 to 128", integer(4, 128), 32)
     .option("--shape <shape>", "for a rung: B1,Hq8,Hkv2,S256,D64 (the default shape if absent)")
+    .option("--workspace <dir>", "where champions are", "evolver-workspace")
     .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
     .option("-o, --output <file>", "write to this file instead of stdout")
     .addOption(json())
@@ -188,6 +189,7 @@ interface EmitFlags {
   readonly subgroup: number;
   readonly shape?: string;
   readonly selftest: boolean;
+  readonly workspace: string;
   readonly output?: string;
   readonly json: boolean;
 }

@@ -1,9 +1,9 @@
 /** The studies that the lab can work on, by name, with what the command line needs of each. */
 
 import { EvolverError } from "@evolver/kernel";
-import type { StudyDefinition } from "@evolver/lab";
+import type { Point, StudyDefinition } from "@evolver/lab";
 import { attentionLadder } from "./attention/ladder.ts";
-import { attentionRungKernel, type RungKernel } from "./attention/rung.ts";
+import { attentionPointKernel, attentionRungKernel, type RungKernel } from "./attention/rung.ts";
 import { attentionDefinition } from "./attention/study.ts";
 import type { LadderOptions, LadderReport } from "./report.ts";
 
@@ -17,6 +17,8 @@ export interface StudyEntry {
   ladder(options: LadderOptions): Promise<LadderReport>;
   /** A rung's kernel for a shape in text form, or for the study's default, with a self-test of it. */
   rungKernel(id: string, subgroup: number, shape: string | null): RungKernel;
+  /** The same for any point of the study's space, such as a champion. */
+  pointKernel(title: string, point: Point, subgroup: number, shape: string): RungKernel;
 }
 
 const studies: Readonly<Record<string, StudyEntry>> = {
@@ -24,6 +26,7 @@ const studies: Readonly<Record<string, StudyEntry>> = {
     definition: attentionDefinition as unknown as StudyDefinition,
     ladder: attentionLadder,
     rungKernel: attentionRungKernel,
+    pointKernel: attentionPointKernel,
   },
 };
 

@@ -1,7 +1,8 @@
-/** `evolver emit`: a kernel as source for a target, from a study's rung or from a file of the user's. */
+/** `evolver emit`: a kernel as source for a target: a study's rung, a workspace's champion, or one of the user's. */
 
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { basename, extname } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import {
   emit,
   emitSelftest,
@@ -11,7 +12,8 @@ import {
   type KernelIR,
   type Selftest,
 } from "@evolver/kernel";
-import { findStudy, isStudy } from "@evolver/studies";
+import { readRecords } from "@evolver/lab";
+import { findStudy, isStudy, type RungKernel } from "@evolver/studies";
 import { exampleSelftest } from "../exampleSelftest.ts";
 import { loadKernels } from "../loadKernel.ts";
 import { EXIT, printJson, printText } from "../output.ts";
@@ -20,6 +22,8 @@ export interface EmitCommandOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
   readonly shape?: string;
+  /** Where champions are. */
+  readonly workspace: string;
   /** Add a program that runs the kernel and judges its results. */
   readonly selftest: boolean;
   readonly output: string | null;
@@ -77,10 +81,13 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   if (isStudy(name)) {
     if (rung === undefined || rung === "") {
       throw new EvolverError("RUNG_MISSING", `"${target}" names a study; emit needs one of its rungs`, {
-        hint: `such as ${name}/k03`,
+        hint: `such as ${name}/k03, or ${name}/champion for the best in the workspace`,
       });
     }
-    const { kernel, selftest } = findStudy(name).rungKernel(rung, options.subgroup, options.shape ?? null);
+    const { kernel, selftest } =
+      rung === "champion"
+        ? championKernel(name, options)
+        : findStudy(name).rungKernel(rung, options.subgroup, options.shape ?? null);
     return { kernel, selftest: options.selftest ? selftest : null };
   }
   const kernels = await loadKernels(target);
@@ -92,6 +99,28 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   throw new EvolverError("EXPORT_MISSING", `${target} exports ${kernels.length} kernels; emit takes one`, {
     hint: `name one of ${kernels.map(({ exportName }) => `${target}#${exportName}`).join(", ")}`,
   });
+}
+
+/** The champion of the study's last cycle in the workspace, of a shape if one is named. */
+function championKernel(study: string, { workspace, subgroup, shape }: EmitCommandOptions): RungKernel {
+  const folder = resolve(workspace);
+  const records = existsSync(folder) ? readRecords(folder) : [];
+  const record = records.findLast(({ objective }) => {
+    const { shape: own } = objective.input;
+    return objective.study === study && (shape === undefined || own === shape);
+  });
+  const champion = record?.outcome.champion;
+  const text = record?.objective.input["shape"];
+  if (champion?.candidate.kind !== "point" || typeof text !== "string") {
+    throw new EvolverError(
+      "CHAMPION_NOT_FOUND",
+      `${folder} has no champion of ${study}${shape === undefined ? "" : ` for ${shape}`}`,
+      {
+        hint: `run \`evolver evolve ${study}\` first, or name its workspace with --workspace`,
+      },
+    );
+  }
+  return findStudy(study).pointKernel("champion", champion.candidate.point, subgroup, text);
 }
 
 async function selftestOf(kernel: Kernel, { subgroup }: EmitCommandOptions): Promise<Selftest> {

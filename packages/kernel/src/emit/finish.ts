@@ -1,6 +1,5 @@
 /** The last step of every emitter: the comment at the top of the file, and the result from the lines. */
 
-import { formatLocation } from "../errors.ts";
 import type { KernelIR } from "../ir/nodes.ts";
 import { ELEMENT_BYTES } from "../ir/types.ts";
 import type { Lines } from "./lines.ts";
@@ -14,7 +13,10 @@ export function headerComment(ir: KernelIR, notes: readonly string[] = []): stri
     return `  ${param.name}: buffer of ${atomic ? "atomic " : ""}${element}, ${access}`;
   });
   const { location } = ir.site;
-  const origin = location.line > 0 ? [`from ${formatLocation(location)}`] : [];
+  const origin =
+    location.line > 0
+      ? [`from ${location.file.slice(location.file.lastIndexOf("/") + 1)}:${location.line}`]
+      : [];
   return [
     `kernel ${ir.name}, emitted by Evolver`,
     ...origin,

@@ -9,7 +9,7 @@ import {
   type MachineProfile,
   type TermName,
 } from "@evolver/device";
-import { emit, print } from "@evolver/kernel";
+import { emit, print, type EmitTarget } from "@evolver/kernel";
 import { measureWallClock } from "@evolver/lab";
 import type {
   BoundPlan,
@@ -48,6 +48,10 @@ const REMEDIES: Readonly<Record<TermName, readonly (keyof FlashPoint)[]>> = {
   "device memory": ["stage", "queryRows"],
   latency: ["queryRows", "rowsPerSubgroup", "keyRows", "stage"],
 };
+
+const EXTENSIONS: Readonly<Record<EmitTarget, string>> = { js: "js", wgsl: "wgsl", cuda: "cu", hip: "hip" };
+/** Widths that a target has, where it has not all. */
+const SUBGROUPS: Partial<Record<EmitTarget, readonly number[]>> = { cuda: [32], hip: [32, 64] };
 
 /** What candidates are built for, and whether their time there is measured. */
 interface Target {
@@ -166,10 +170,18 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   }
 
   emit(point: FlashPoint, { subgroup }: { readonly subgroup: number }): readonly SourceFile[] {
-    const [ir] = attentionPlan(point, this.#input.problem, subgroup).kernels;
+    const { kernels, launches, buffers } = attentionPlan(point, this.#input.problem, subgroup);
+    const [ir] = kernels;
     if (ir === undefined) return [];
+    const targets = (Object.keys(EXTENSIONS) as EmitTarget[]).filter(
+      (target) => SUBGROUPS[target]?.includes(subgroup) ?? true,
+    );
     return [
-      { path: "kernel.js", text: emit(ir, "js").source },
+      ...targets.map((target) => ({ path: `kernel.${EXTENSIONS[target]}`, text: emit(ir, target).source })),
+      {
+        path: "launch.json",
+        text: `${JSON.stringify({ ...launches[0], kernel: ir.name, buffers }, null, 2)}\n`,
+      },
       { path: "kernel.ir.txt", text: `${print(ir)}\n` },
       { path: "point.json", text: `${JSON.stringify(point, null, 2)}\n` },
     ];
