@@ -179,13 +179,14 @@ function cellsOf(page: Page, rung: string): Promise<Record<string, string>> {
 
 /** Of the page down to the end of the table, by day and night, on a wide and a narrow screen. */
 async function takePictures(page: Page, device: string): Promise<void> {
+  await page.addStyleTag({ content: "html { scrollbar-width: none }" });
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [1280, 400]) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 900 });
       const end = await page.$eval("#table", (table) => table.getBoundingClientRect().bottom + scrollY);
       const path = join(screenshots as string, `${device}-${colorScheme}-${width}.png`);
-      await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: end + 40 } });
+      await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: end + 20 } });
     }
   }
 }
