@@ -9,7 +9,7 @@ import type {
   UniformLoadNode,
   WhileNode,
 } from "../ir/nodes.ts";
-import { ELEMENT_BYTES, type ElementType, type Memory, type ScalarType, type Variable } from "../ir/types.ts";
+import { sharedMemoryBytes, type ElementType, type Memory, type ScalarType, type Variable } from "../ir/types.ts";
 import { Emitter } from "./base.ts";
 import { CPP_TYPES, cppLiteral } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
@@ -85,7 +85,7 @@ export abstract class CppEmitter extends Emitter {
         `${type}* ${this.memoryName(memory)} = reinterpret_cast<${type}*>(${arena} + ${offset});`,
         site,
       );
-      offset += Math.ceil((memory.length * ELEMENT_BYTES) / 16) * 16;
+      offset += Math.ceil(sharedMemoryBytes(memory) / 16) * 16;
     }
     this.note(`${offset} bytes of shared memory`, "dynamic shared memory, set at the launch", false);
     return offset;

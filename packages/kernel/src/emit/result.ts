@@ -2,7 +2,7 @@
 
 import { EvolverError } from "../errors.ts";
 import type { SourceLocation } from "../ir/site.ts";
-import type { ElementType, NumericType } from "../ir/types.ts";
+import type { ElementType, WordType } from "../ir/types.ts";
 
 export type EmitTarget = "js" | "wgsl" | "cuda" | "hip";
 
@@ -47,7 +47,7 @@ export interface LoweringReport {
 export interface UniformField {
   /** The scalar parameter, or `numWorkgroups.x|y|z`. */
   readonly name: string;
-  readonly type: NumericType;
+  readonly type: WordType;
   /** In bytes. */
   readonly offset: number;
 }

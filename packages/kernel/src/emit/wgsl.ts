@@ -15,7 +15,7 @@ import type {
   SubgroupNode,
   UniformLoadNode,
 } from "../ir/nodes.ts";
-import { ELEMENT_BYTES, type Memory, type NumericType, type ScalarType, type Variable } from "../ir/types.ts";
+import { elementBytes, type Memory, type WordType, type ScalarType, type Variable } from "../ir/types.ts";
 import { visitNodes } from "../ir/walk.ts";
 import { Emitter } from "./base.ts";
 import { atom, call, infix, prefix, simple, type Expression, type Operand } from "./expression.ts";
@@ -29,6 +29,9 @@ import { wgslHelpers } from "./wgsl-helpers.ts";
 
 /** The names of the entry point's own parameters. */
 const ENTRY_NAMES = ["groupId", "gridSize", "localId", "Params"];
+
+/** Every field of the uniform struct has four bytes. */
+const WORD_BYTES = 4;
 
 const AXES = ["x", "y", "z"] as const;
 
@@ -112,7 +115,7 @@ export class WgslEmitter extends Emitter {
         binding,
         element: memory.element,
         readOnly,
-        minBytes: ELEMENT_BYTES * this.#width(memory),
+        minBytes: elementBytes(memory.element) * this.#width(memory),
       });
     }
     return bindings;
@@ -121,8 +124,8 @@ export class WgslEmitter extends Emitter {
   #uniform(file: Lines, binding: number): Emitted["uniform"] {
     const fields: UniformField[] = [];
     const lines: string[] = [];
-    const add = (name: string, type: NumericType, text: string): void => {
-      fields.push({ name, type, offset: fields.length * ELEMENT_BYTES });
+    const add = (name: string, type: WordType, text: string): void => {
+      fields.push({ name, type, offset: fields.length * WORD_BYTES });
       lines.push(`  ${text}: ${type},`);
     };
     for (const param of this.ir.params)
@@ -132,7 +135,7 @@ export class WgslEmitter extends Emitter {
     if (fields.length === 0) return null;
     file.add(`struct Params {\n${lines.join("\n")}\n}`, this.ir.site);
     file.add(`@group(0) @binding(${binding}) var<uniform> params: Params;`, this.ir.site);
-    return { binding, bytes: Math.ceil((fields.length * ELEMENT_BYTES) / 16) * 16, fields };
+    return { binding, bytes: Math.ceil((fields.length * WORD_BYTES) / 16) * 16, fields };
   }
 
   #width(memory: Memory): number {
