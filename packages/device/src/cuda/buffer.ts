@@ -1,6 +1,6 @@
 /** Global memory on the GPU. */
 
-import { ELEMENT_BYTES, type ElementType } from "@evolver/kernel";
+import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { AnyTypedArray, TypedArrayOf } from "../device.ts";
 import { newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
 import { CUDA_ERROR, type CudaDriver, type Handle } from "./driver.ts";
@@ -14,10 +14,10 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     super(owner, element, length);
     this.#driver = driver;
     // The driver refuses allocations of nothing; one element stands in, which no kernel may touch.
-    const bytes = Math.max(length, 1) * ELEMENT_BYTES;
+    const bytes = Math.max(4, Math.ceil((length * elementBytes(element)) / 4) * 4);
     this.#pointer = driver.out64((slot) => driver.call.cuMemAlloc(slot, bytes), `a buffer of ${bytes} bytes`);
     if (typeof contents === "number") {
-      if (length > 0) driver.check(driver.call.cuMemsetD32(this.#pointer, 0, length), "zeroing a buffer");
+      if (length > 0) driver.check(driver.call.cuMemsetD32(this.#pointer, 0, bytes / 4), "zeroing a buffer");
     } else this.#upload(contents, 0);
   }
 
@@ -37,7 +37,7 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     this.#driver.assertUsable();
     const array = newArray(this.element, this.length);
     if (this.length > 0) {
-      const code = this.#driver.call.cuMemcpyDtoH(array, this.#pointer, this.length * ELEMENT_BYTES);
+      const code = this.#driver.call.cuMemcpyDtoH(array, this.#pointer, this.length * elementBytes(this.element));
       this.#driver.check(code, "reading a buffer");
     }
     return array;
@@ -53,7 +53,7 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
 
   #upload(data: AnyTypedArray, offset: number): void {
     if (data.length === 0) return;
-    const destination = this.#pointer + BigInt(offset * ELEMENT_BYTES);
+    const destination = this.#pointer + BigInt(offset * elementBytes(this.element));
     const code = this.#driver.call.cuMemcpyHtoD(destination, data, data.byteLength);
     if (code !== CUDA_ERROR.success) this.#driver.check(code, "writing a buffer");
   }

@@ -1,11 +1,13 @@
 /** Global memory of a WebGPU device. */
 
-import { ELEMENT_BYTES, EvolverError, type ElementType } from "@evolver/kernel";
+import { elementBytes, EvolverError, type ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../device.ts";
-import { arrayType, OwnedBuffer, type BufferOwner } from "../launch.ts";
+import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;
+/** Copies are of whole words. */
+const COPY_GRANULARITY = 4;
 
 export interface WebgpuBufferOwner extends BufferOwner {
   readonly gpu: GPUDevice;
@@ -23,7 +25,10 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     const length = typeof contents === "number" ? contents : contents.length;
     super(owner, element, length);
     this.#device = owner;
-    const bytes = Math.max(GRANULARITY, Math.ceil((length * ELEMENT_BYTES) / GRANULARITY) * GRANULARITY);
+    const bytes = Math.max(
+      GRANULARITY,
+      Math.ceil((length * elementBytes(element)) / GRANULARITY) * GRANULARITY,
+    );
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     owner.gpu.pushErrorScope("out-of-memory");
     this.buffer = owner.gpu.createBuffer({ size: bytes, usage });
@@ -37,7 +42,7 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     if ((await this.#outOfMemory) === null) return;
     throw new EvolverError(
       "OUT_OF_DEVICE_MEMORY",
-      `the GPU has no room for a buffer of ${this.length * ELEMENT_BYTES} bytes`,
+      `the GPU has no room for a buffer of ${this.length * elementBytes(this.element)} bytes`,
       {
         hint: "free buffers with destroy(), close other programs on the GPU, or use smaller shapes",
       },
@@ -48,7 +53,15 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     this.assertWritable(data, offset);
     this.#device.assertUsable();
     await this.assertAllocated();
-    this.#upload(data, offset);
+    const start = offset * elementBytes(this.element);
+    const end = start + data.byteLength;
+    const isWhole = start % COPY_GRANULARITY === 0 && end % COPY_GRANULARITY === 0;
+    if (isWhole || data.length === 0 || (start % COPY_GRANULARITY === 0 && offset + data.length === this.length))
+      return this.#upload(data, offset);
+    // An element beside the data shares a word with it.
+    const contents = await this.read();
+    contents.set(data, offset);
+    this.#upload(contents, 0);
   }
 
   override async read(): Promise<TypedArrayOf<E>> {
@@ -58,17 +71,18 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     const ArrayType = arrayType(this.element);
     if (this.length === 0) return new ArrayType(0) as TypedArrayOf<E>;
     const { gpu } = this.#device;
-    const bytes = this.length * ELEMENT_BYTES;
+    const bytes = this.length * elementBytes(this.element);
+    const size = Math.ceil(bytes / COPY_GRANULARITY) * COPY_GRANULARITY;
     const staging = gpu.createBuffer({
-      size: bytes,
+      size,
       usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
     });
     const encoder = gpu.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.buffer, 0, staging, 0, bytes);
+    encoder.copyBufferToBuffer(this.buffer, 0, staging, 0, size);
     gpu.queue.submit([encoder.finish()]);
     try {
       await staging.mapAsync(GPUMapMode.READ);
-      return new ArrayType(staging.getMappedRange().slice(0)) as TypedArrayOf<E>;
+      return new ArrayType(staging.getMappedRange().slice(0, bytes)) as TypedArrayOf<E>;
     } catch (error) {
       this.#device.assertUsable();
       throw new EvolverError("READ_FAILED", `a buffer of ${bytes} bytes could not be read back`, {
@@ -87,10 +101,15 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
 
   #upload(data: TypedArrayOf<E>, offset: number): void {
     if (data.length === 0) return;
+    let whole = data;
+    if (data.byteLength % COPY_GRANULARITY !== 0) {
+      whole = newArray(this.element, data.length + 1);
+      whole.set(data);
+    }
     this.#device.gpu.queue.writeBuffer(
       this.buffer,
-      offset * ELEMENT_BYTES,
-      data as Float32Array<ArrayBuffer>,
+      offset * elementBytes(this.element),
+      whole as Float32Array<ArrayBuffer>,
     );
   }
 }
