@@ -57,12 +57,12 @@ export class Random {
 /**
  * - normal: N(0, 1).
  * - outlier: the same, and 0.1 % of the entries of each tensor have a further normal of standard deviation 10 added.
- * - deep: scores from about −1e4 down to −2.45e5, so that a finite stand-in for −∞ shows.
- * - constant: every score of a row is the same, so that o is the mean of the visible values.
+ * - deep: scores from about −1e4 down to about −2.45e5, so that a finite stand-in for −∞ shows.
+ * - flat: scores so close to 0 that o is about the mean of the visible values.
  */
-export type Distribution = "normal" | "outlier" | "deep" | "constant";
+export type Distribution = "normal" | "outlier" | "deep" | "flat";
 
-export const DISTRIBUTIONS: readonly Distribution[] = ["normal", "outlier", "deep", "constant"];
+export const DISTRIBUTIONS: readonly Distribution[] = ["normal", "outlier", "deep", "flat"];
 
 /** Inputs as a launch takes them. */
 export interface FloatInputs {
@@ -88,8 +88,8 @@ export function randomInputs(problem: AttentionProblem, options: InputOptions): 
     k: draw(random, elementCount(extents.k), distribution),
     v: draw(random, elementCount(extents.v), distribution === "outlier" ? "outlier" : "normal"),
   };
-  if (distribution === "constant") dense.k.fill(0.5);
-  if (distribution === "deep") deepen(problem, dense);
+  if (distribution === "flat") dense.q.forEach((value, i) => (dense.q[i] = value / 1024));
+  if (distribution === "deep") deepen(problem, dense, random);
   return {
     q: toStrided(dense.q, extents.q, problem.strides.q, padding),
     k: toStrided(dense.k, extents.k, problem.strides.k, padding),
@@ -106,14 +106,16 @@ function draw(random: Random, length: number, distribution: Distribution): Float
   return data;
 }
 
-/** Replaces q and k so that q·k · scale runs over the keys from −1e4 to −2.45e5 without a softcap's help. */
-function deepen(problem: AttentionProblem, dense: FloatInputs): void {
+/** Replaces q and k so that the scores run over the keys from about −1e4 to −2.45e5, all terms of one sign. */
+function deepen(problem: AttentionProblem, dense: FloatInputs, random: Random): void {
   const { seqK, dim } = problem.shape;
   const size = Math.sqrt(1 / (Math.abs(problem.scale) * dim || 1));
-  const sign = problem.scale < 0 ? -1 : 1;
-  dense.q.fill(size);
+  const sign = problem.scale < 0 ? 1 : -1;
+  // Terms that differ a little: equal ones would round the same way in every row.
+  const about = (value: number): number => value * (0.95 + 0.1 * random.uniform());
+  for (let i = 0; i < dense.q.length; i++) dense.q[i] = about(size);
   for (let i = 0; i < dense.k.length; i++) {
     const key = Math.floor(i / dim) % seqK;
-    dense.k[i] = -sign * size * (1e4 + (2.35e5 * key) / Math.max(seqK - 1, 1));
+    dense.k[i] = about(sign * size * (1e4 + (2.35e5 * key) / Math.max(seqK - 1, 1)));
   }
 }

@@ -76,10 +76,13 @@ export function referenceAttention(
   return result;
 }
 
-/** In which order `lowAttention` adds up: a rotation of the head dimension and of the visible keys, in elements. */
-export interface SummationOrder {
-  readonly firstDim: number;
-  readonly firstKey: number;
+export interface LowOptions {
+  /** Sums over the head dimension begin here and wrap round; 0 by default. */
+  readonly firstDim?: number;
+  /** Sums over the visible keys begin with this one of them, and wrap round; 0 by default. */
+  readonly firstKey?: number;
+  /** Only these rows of the dense [batch, headsQ, seqQ]; the others are left as if they saw no key. All by default. */
+  readonly rows?: ReadonlySet<number>;
 }
 
 /**
@@ -89,8 +92,9 @@ export interface SummationOrder {
 export function lowAttention(
   problem: AttentionProblem,
   inputs: AttentionInputs,
-  order: SummationOrder = { firstDim: 0, firstKey: 0 },
+  options: LowOptions = {},
 ): AttentionResult<Float32Array> {
+  const { firstDim = 0, firstKey = 0, rows: chosen } = options;
   const { shape, mask } = problem;
   const { dim, seqK } = shape;
   const { fround } = Math;
@@ -101,13 +105,13 @@ export function lowAttention(
   const scores = new Float32Array(seqK);
   forEachKeyHead(problem, inputs, Float32Array, (keys, values, rows) => {
     for (let i = 0; i < keys.length; i++) keys[i] = fround((keys[i] as number) * scale);
-    rotateRows(keys, dim, order.firstDim);
+    rotateRows(keys, dim, firstDim);
     for (const { offset, row, index } of rows) {
       const { begin, end } = visibleKeys(mask, shape, row);
-      if (begin === end) continue;
-      const split = begin + (order.firstKey % (end - begin));
+      if (begin === end || chosen?.has(index) === false) continue;
+      const split = begin + (firstKey % (end - begin));
       loadRow(query, inputs.q, offset, problem.strides.q[3]);
-      rotateRows(query, dim, order.firstDim);
+      rotateRows(query, dim, firstDim);
       dotRow32(query, keys, scores, begin, end);
       let largest = -Infinity;
       for (let j = begin; j < end; j++) {

@@ -77,18 +77,18 @@ describe("randomInputs", () => {
       for (let d = 0; d < 8; d++) sum += q[8 + d]! * k[key * 8 + d]!;
       return sum * scale;
     });
-    expect(logits[0]! / -1e4).toBeCloseTo(1, 4);
-    expect(logits[8]! / -2.45e5).toBeCloseTo(1, 4);
+    expect(logits[0]! / -1e4).toBeCloseTo(1, 1);
+    expect(logits[8]! / -2.45e5).toBeCloseTo(1, 1);
     expect(logits.every((logit, i) => i === 0 || logit < logits[i - 1]!)).toBe(true);
   });
 
-  it("constant: the output is the mean of v", () => {
-    const inputs = randomInputs(problem, { seed: 5, distribution: "constant" });
+  it("flat: the output is about the mean of v", () => {
+    const inputs = randomInputs(problem, { seed: 5, distribution: "flat" });
     const { o } = referenceAttention(problem, inputs);
     let mean = 0;
     for (let key = 0; key < 64; key++) mean += inputs.v[key * 64 + 7]! / 64;
-    expect(o[7]).toBeCloseTo(mean, 12);
-    expect(o[63 * 64 + 7]).toBeCloseTo(mean, 12);
+    expect(o[7]).toBeCloseTo(mean, 2);
+    expect(o[63 * 64 + 7]).toBeCloseTo(mean, 2);
   });
 
   it("fills what lies between and behind the elements with NaN", () => {

@@ -204,8 +204,8 @@ export interface ResolvedLaunch<B extends OwnedBuffer = HostBuffer> {
 }
 
 /**
- * Checks a launch: DEVICE_CLOSED, INVALID_WORKGROUPS, MISSING_ARGUMENT, UNKNOWN_ARGUMENT, INVALID_ARGUMENT and
- * BUFFER_DESTROYED.
+ * Checks a launch: DEVICE_CLOSED, INVALID_WORKGROUPS, MISSING_ARGUMENT, UNKNOWN_ARGUMENT, INVALID_ARGUMENT,
+ * BUFFER_DESTROYED and ALIASED_BUFFER.
  *
  * @param bufferType the class of buffers that this device makes
  * @param sampling whether the device can run some of the workgroups only
@@ -243,6 +243,7 @@ export function resolveLaunch<B extends OwnedBuffer>(
     if (param.kind === "scalar") scalars[param.name] = resolveScalar(ir, param, value);
     else buffers[param.name] = resolveBuffer(ir, param, value, owner, bufferType);
   }
+  refuseAliases(ir, buffers);
   return {
     workgroups,
     workgroupCount,
@@ -326,6 +327,27 @@ function resolveBuffer<B extends OwnedBuffer>(
       where,
     );
   return value;
+}
+
+/** WebGPU refuses what is passed twice and written, and compilers for GPUs are told that it does not happen. */
+function refuseAliases(ir: KernelIR, buffers: Readonly<Record<string, OwnedBuffer>>): void {
+  const names = new Map<OwnedBuffer, BufferParam[]>();
+  for (const param of ir.params) {
+    if (param.kind !== "buffer") continue;
+    const buffer = buffers[param.name] as OwnedBuffer;
+    const others = names.get(buffer) ?? [];
+    names.set(buffer, [...others, param]);
+    const first = others[0];
+    if (first === undefined || (first.memory.access === "read" && param.memory.access === "read")) continue;
+    throw new EvolverError(
+      "ALIASED_BUFFER",
+      `one buffer is passed to "${ir.name}" as "${first.name}" and as "${param.name}", and the kernel may write it`,
+      {
+        where: [ir.site.location],
+        hint: "declare one read_write parameter for a kernel that works in place, or pass two buffers",
+      },
+    );
+  }
 }
 
 function resolveSample(

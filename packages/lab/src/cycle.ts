@@ -191,7 +191,7 @@ function observe({ trials, champion, stuck }: CycleInput, explanation: Explanati
   const observations = [
     `The champion is trial ${champion.trial}, ${champion.title}: ${formatTime(champion.timeMs)} ${champion.timeKind}.`,
     ...explanation.observations,
-    `${trials.length} trials so far, ${ok} of them verified and timed.`,
+    `Trials so far: ${trials.length}, of which ${ok} were verified and timed.`,
   ];
   if (stuck > 0) observations.push(`${stuck} cycles in a row kept nothing.`);
   return observations;

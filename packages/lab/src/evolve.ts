@@ -143,10 +143,17 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
       options,
     );
     return await run.go(cycles);
+  } catch (error) {
+    if (options.signal?.aborted !== true || error !== options.signal.reason) throw error;
+    throw interrupted();
   } finally {
     await judge?.close();
     workspace.close();
   }
+}
+
+function interrupted(): EvolverError {
+  return new EvolverError("INTERRUPTED", "Stopped before there was anything to write; no record was made.");
 }
 
 class Run {
@@ -211,8 +218,7 @@ class Run {
       reason: "The baseline.",
       parents: [],
     });
-    if (trial === null)
-      throw new EvolverError("INTERRUPTED", "Stopped before the baseline was judged; nothing was written.");
+    if (trial === null) throw interrupted();
     this.#emit({ kind: "trial", cycle: 0, index: 0, of: 1, trial });
     if (trial.verdict.status !== "ok")
       throw new EvolverError("BASELINE_REJECTED", `The judge rejects the baseline: ${trial.verdict.reason}`, {

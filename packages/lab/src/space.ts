@@ -1,8 +1,7 @@
 /** Walking a study's space: keys, neighbours, enumeration. */
 
-import { EvolverError } from "@evolver/kernel";
 import type { Random } from "./random.ts";
-import type { Axis, Point, Space } from "./study.ts";
+import type { Point, Space } from "./study.ts";
 
 /** Equal for equal points: the values in the order of the axes. */
 export function pointKey(space: Space, point: Point): string {
@@ -40,12 +39,6 @@ export function pointAt(space: Space, index: number): Point {
 /** The same point with one value changed. */
 export function withValue(point: Point, axis: string, value: number | string): Point {
   return { ...point, [axis]: value };
-}
-
-export function axisOf(space: Space, name: string): Axis {
-  const axis = space.axes.find((candidate) => candidate.name === name);
-  if (!axis) throw new EvolverError("STUDY_AXIS_UNKNOWN", `The space has no axis ${name}.`);
-  return axis;
 }
 
 /** Below this size every point is looked at; above, points are drawn until one fits. */

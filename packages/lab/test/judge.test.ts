@@ -106,6 +106,29 @@ describe("a candidate that is right", () => {
   });
 });
 
+describe("scratch", () => {
+  const text = (zeroed: boolean): string => `
+    import { matvec } from "MATVEC";
+    export function plan(shape, build) {
+      const plan = matvec(shape, build, {
+        write({ y, row, memory }, sum) {
+          const count = memory.get(row).add(1);
+          memory.set(row, count);
+          y.set(row, sum.mul(count.toF32()));
+        },
+      });
+      return { ...plan, buffers: plan.buffers.map((b) => b.name === "memory" ? { ...b, zeroed: ${zeroed} } : b) };
+    }`;
+
+  it("is zero before every run if the plan says so", async () => {
+    expect(await ask(written(text(true)))).toMatchObject({ status: "ok", reason: "" });
+  });
+
+  it("is garbage otherwise, so that nothing may be taken for granted", async () => {
+    expect(await ask(written(text(false)))).toMatchObject({ status: "wrong-result" });
+  });
+});
+
 const ORDER = ["verify", "repeat", "verify-after-timing"];
 
 describe("planted cheats", async () => {

@@ -76,6 +76,14 @@ describe("a study of real kernels, judged by the judge's process", () => {
     expect(readRecords(workspace())).toEqual([]);
   });
 
+  it("can be stopped while the judge is being opened", async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 250);
+    const stopped = evolve(toy, { cycles: 1, workspace: workspace(), signal: controller.signal });
+    await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect(readRecords(workspace())).toEqual([]);
+  });
+
   it("is searched better by evolution than at random, each point judged once", async () => {
     const report = await compareSamplers(toy, { trials: 10, seeds: 3 });
     expect(report.rows).toHaveLength(3);

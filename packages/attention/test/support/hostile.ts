@@ -60,7 +60,7 @@ export function scoreCases(): HostileCase[] {
         v: randomInputs(one, { seed: 3 }).v,
       },
     },
-    named("equal scores", lengths(1, 4, 50), { distribution: "constant" }),
+    named("scores that are almost equal", lengths(1, 4, 50), { distribution: "flat" }),
     named("outliers", lengths(2, 20, 50), { distribution: "outlier" }),
     named("a softcap", lengths(2, 20, 50, { softcap: 2, scale: 1 })),
     named("a softcap that caps all", lengths(1, 4, 50, { softcap: 30, scale: 1 }), { distribution: "deep" }),

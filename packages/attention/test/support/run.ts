@@ -63,11 +63,11 @@ export async function runPoint(
     forEachRow(extents, problem.strides.o, (offset) => {
       for (let d = 0; d < extents[3]; d++) gaps[offset + d * problem.strides.o[3]] = NaN;
     });
-    const stray = [...gaps, ...lse.subarray(rows)].filter((value) => !Number.isNaN(value));
+    const stray = [gaps, lse.subarray(rows)].map((data) => data.filter((value) => !Number.isNaN(value)));
     return {
       o: o.subarray(0, o.length - FENCE),
       lse: lse.subarray(0, rows),
-      strayWrites: stray.length,
+      strayWrites: stray[0]!.length + stray[1]!.length,
       workgroups: plan.workgroups,
       result,
     };

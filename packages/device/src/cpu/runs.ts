@@ -30,13 +30,19 @@ export function isStraight(node: Node): boolean {
   }
 }
 
+interface Access {
+  readonly index: Value;
+  readonly width: number;
+}
+
 /**
  * The accesses of a run so far. Four lanes finish all of a run before the next four start, so two accesses that may
  * touch the same element from different lanes must not be in one run, unless both only read.
  */
 export class Hazards {
   readonly #e: Emitter;
-  readonly #accesses = new Map<Memory, { index: Value; width: number; isStore: boolean }[]>();
+  readonly #loads = new Map<Memory, Access[]>();
+  readonly #stores = new Map<Memory, Access[]>();
 
   constructor(e: Emitter) {
     this.#e = e;
@@ -45,19 +51,29 @@ export class Hazards {
   /** Adds a node; false (and nothing added) where it must start a new run. */
   add(node: Node): boolean {
     if (node.kind !== "load" && node.kind !== "store") return true;
-    const isStore = node.kind === "store";
-    const width = isStore ? node.values.length : node.results.length;
-    const list = this.#accesses.get(node.memory) ?? [];
-    const scalar = (value: Value): boolean => this.#e.form(value).kind === "scalar";
-    for (const other of list) {
-      if (!isStore && !other.isStore) continue;
-      if (scalar(node.index) || scalar(other.index)) return false;
-      if (isStore && other.isStore) continue;
-      if (other.index !== node.index || other.width !== width) return false;
+    const { memory, index } = node;
+    const access = { index, width: node.kind === "store" ? node.values.length : node.results.length };
+    const sameElements = (other: Access): boolean =>
+      other.index === index && other.width === access.width && this.#isLanes(index);
+    // Loads move past nothing but loads, and stores of lanes past other stores of lanes too.
+    if (node.kind === "load") {
+      if (!(this.#stores.get(memory) ?? []).every(sameElements)) return false;
+    } else {
+      if (!(this.#loads.get(memory) ?? []).every(sameElements)) return false;
+      const stores = this.#stores.get(memory) ?? [];
+      if (stores.length > 0 && !(this.#isLanes(index) && stores.every((other) => this.#isLanes(other.index))))
+        return false;
     }
-    list.push({ index: node.index, width, isStore });
-    this.#accesses.set(node.memory, list);
+    const lists = node.kind === "load" ? this.#loads : this.#stores;
+    const list = lists.get(memory);
+    if (list === undefined) lists.set(memory, [access]);
+    else list.push(access);
     return true;
+  }
+
+  /** Whether lanes have elements of their own. */
+  #isLanes(index: Value): boolean {
+    return this.#e.form(index).kind !== "scalar";
   }
 }
 

@@ -6,9 +6,12 @@ import { openWebgpu, type WebgpuDevice, type WebgpuOptions } from "./index.ts";
 /** Vulkan's loader, as Dawn asks for it. */
 const LOADER = "libvulkan.so.1";
 
-/** `vulkan_enable_f16_on_nvidia` and full timestamps are off by default in Dawn. */
+/**
+ * `vulkan_enable_f16_on_nvidia` and full timestamps are off by default in Dawn. Shared memory is uninitialised in the
+ * language, so that Dawn need not clear it; with much of it, SwiftShader takes half a minute to compile the clearing.
+ */
 const DAWN_FLAGS = [
-  "enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia",
+  "enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia,disable_workgroup_init",
   "disable-dawn-features=timestamp_quantization",
 ];
 

@@ -81,6 +81,7 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
   #pass: GPUComputePassEncoder | null = null;
   #lost: string | null = null;
   #closed = false;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(info: GPUAdapterInfo, gpu: GPUDevice) {
     this.gpu = gpu;
@@ -157,7 +158,20 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
     this.gpu.queue.submit([encoder.finish()]);
   }
 
+  /** Runs actions one after another, in the order of the calls: there is one clock, and one pass being timed. */
+  exclusive<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(action);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
   async time(enqueue: () => void): Promise<number> {
+    this.assertUsable();
+    return this.exclusive(() => this.timeNow(enqueue));
+  }
+
+  /** As `time`, for an action that is exclusive already. Everything is recorded before the first wait. */
+  async timeNow(enqueue: () => void): Promise<number> {
     this.assertUsable();
     const encoder = this.gpu.createCommandEncoder();
     this.#pass = encoder.beginComputePass(
@@ -188,6 +202,7 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#last;
     for (const buffer of this.#buffers) buffer.destroy();
     this.#buffers.clear();
     this.#timestamps?.destroy();

@@ -51,19 +51,22 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
         },
       );
     }
+    // Error scopes are a stack of the whole device: they close before anything else can run.
     gpu.pushErrorScope("validation");
     gpu.pushErrorScope("internal");
     const module = gpu.createShaderModule({ code: emitted.source, label: ir.name });
-    const info = await module.getCompilationInfo();
-    const pipeline = await gpu
+    const compiling = module.getCompilationInfo();
+    const creating = gpu
       .createComputePipelineAsync({
-        layout: "auto",
+        layout: gpu.createPipelineLayout({
+          bindGroupLayouts: [gpu.createBindGroupLayout(layoutOf(emitted))],
+        }),
         compute: { module, entryPoint: emitted.entryPoint },
         label: ir.name,
       })
       .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-    const internal = await gpu.popErrorScope();
-    const validation = await gpu.popErrorScope();
+    const scopes = [gpu.popErrorScope(), gpu.popErrorScope()] as const;
+    const [info, pipeline, internal, validation] = await Promise.all([compiling, creating, ...scopes]);
     const messages = info.messages.filter(({ type }) => type === "error");
     if (messages.length > 0 || pipeline instanceof Error || internal !== null || validation !== null) {
       device.assertUsable();
@@ -78,13 +81,19 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
   }
 
   async run(launch: Launch<P>): Promise<RunResult> {
+    const { buffers } = this.#resolve(launch);
+    return this.#device.exclusive(async () => {
+      for (const buffer of Object.values(buffers)) await buffer.assertAllocated();
+      return this.#run(this.#resolve(launch));
+    });
+  }
+
+  async #run(resolved: ResolvedLaunch<WebgpuBuffer>): Promise<RunResult> {
     const device = this.#device;
-    const resolved = this.#resolve(launch);
-    for (const buffer of Object.values(resolved.buffers)) await buffer.assertAllocated();
     if (resolved.workgroupCount === 0) return { timeMs: 0, counters: null, findings: [] };
     device.gpu.pushErrorScope("validation");
     const { enqueue, free } = this.#bind(resolved);
-    const timing = device.time(enqueue);
+    const timing = device.timeNow(enqueue);
     const error = device.gpu.popErrorScope();
     try {
       const timeMs = await timing;
@@ -93,10 +102,7 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
       throw new EvolverError(
         "WEBGPU_ERROR",
         `WebGPU refuses the launch of "${this.ir.name}": ${refusal.message}`,
-        {
-          where: [this.ir.site.location],
-          hint: "one buffer cannot be passed twice if the kernel writes it",
-        },
+        { where: [this.ir.site.location] },
       );
     } finally {
       free();
@@ -144,6 +150,17 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
       free: () => uniformBuffer?.destroy(),
     };
   }
+}
+
+/** All bindings, also those that the kernel never touches: WebGPU would leave them out by itself. */
+function layoutOf({ bindings, uniform }: Emitted): GPUBindGroupLayoutDescriptor {
+  const visibility = GPUShaderStage.COMPUTE;
+  const entries = bindings.map(({ binding, readOnly, minBytes }): GPUBindGroupLayoutEntry => {
+    const type = readOnly ? "read-only-storage" : "storage";
+    return { binding, visibility, buffer: { type, minBindingSize: minBytes } };
+  });
+  if (uniform !== null) entries.push({ binding: uniform.binding, visibility, buffer: { type: "uniform" } });
+  return { entries };
 }
 
 /** A grid of at least `count` workgroups with no axis beyond `limit`; the kernel knows the true count and stops there. */

@@ -329,21 +329,6 @@ describe("races on global memory", () => {
     },
     { workgroups: 2 },
   );
-
-  negative(
-    "two parameters are one buffer",
-    "data-race",
-    ["b.set(i.xor(1), a.get(i))", "b.set(i.xor(1), a.get(i))"],
-    ({ a, b }, gpu) => {
-      const i = gpu.globalId.x;
-      b.set(i.xor(1), a.get(i));
-    },
-    ({ a, b }, gpu) => {
-      const i = gpu.globalId.x;
-      b.set(i, a.get(i));
-    },
-    { alias: true },
-  );
 });
 
 describe("races where atomics should order", () => {

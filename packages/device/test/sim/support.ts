@@ -23,8 +23,6 @@ export interface Setup extends SimOptions {
   /** Invocations a workgroup; 64 by default. */
   readonly size?: number | readonly [number, number?, number?];
   readonly workgroups?: number | readonly [number, number?, number?];
-  /** Passes one buffer for both a and b. */
-  readonly alias?: boolean;
   readonly n?: number;
   /** Adds an acquiring load that orders nothing, so that races are sought with vector clocks. */
   readonly clocks?: boolean;
@@ -40,7 +38,7 @@ export interface Outcome {
 
 /** Runs a body on fresh buffers: a[i] = i, b and flags 0. */
 export async function simulate(body: Body, setup: Setup = {}): Promise<Outcome> {
-  const { size = 64, workgroups = 1, alias = false, n = 64, clocks = false, ...options } = setup;
+  const { size = 64, workgroups = 1, n = 64, clocks = false, ...options } = setup;
   const workgroup: readonly [number, number?, number?] = typeof size === "number" ? [size] : size;
   const device = openSim({ onFinding: "collect", ...options });
   const recorded: Body = clocks
@@ -54,7 +52,7 @@ export async function simulate(body: Body, setup: Setup = {}): Promise<Outcome> 
     "f32",
     Float32Array.from({ length: LENGTH }, (_, i) => i),
   );
-  const b = alias ? a : device.createBuffer("f32", LENGTH);
+  const b = device.createBuffer("f32", LENGTH);
   const flags = device.createBuffer("u32", 64);
   const { findings, counters } = await program.run({ workgroups, args: { a, b, flags, n } });
   const result = { a: await a.read(), b: await b.read(), flags: await flags.read() };

@@ -1,33 +1,17 @@
 /**
  * What all emitters share: the walk over structured control flow, which values become names and which become part of
- * larger expressions, and C-like statements. What differs between targets is abstract here and in one file a target.
+ * larger expressions, and C-like statements. What differs between targets is in target.ts and one file a target.
  *
  * A value used once, in the block that defines it, waits as an expression until its use. Arithmetic may wait for any
  * time; a read of memory or of a variable waits only as far as nothing that could change it comes between.
  */
 
-import type {
-  AtomicNode,
-  Block,
-  BuiltinName,
-  ForNode,
-  KernelIR,
-  LoadNode,
-  Node,
-  RolesNode,
-  StoreNode,
-  SubgroupNode,
-  UniformLoadNode,
-  WhileNode,
-} from "../ir/nodes.ts";
-import type { Site } from "../ir/site.ts";
-import type { Memory, ScalarType, Value, Variable } from "../ir/types.ts";
+import type { Block, BuiltinName, ForNode, LoadNode, Node, RolesNode, WhileNode } from "../ir/nodes.ts";
+import type { Memory, Value, Variable } from "../ir/types.ts";
 import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
 import { Lines } from "./lines.ts";
-import { builtinName, hintFor, loopName, Names } from "./names.ts";
-import { LoweringLog, type EmitOptions } from "./result.ts";
-import type { HelperTable, OpTable } from "./rows.ts";
-import { countUses, type Uses } from "./uses.ts";
+import { builtinName, hintFor, loopName } from "./names.ts";
+import { Target } from "./target.ts";
 
 type Source = Memory | Variable;
 
@@ -42,120 +26,14 @@ interface Pending {
 /** Longer expressions become names. */
 const MAX_EXPRESSION = 84;
 
-export abstract class Emitter {
-  protected readonly ir: KernelIR;
-  protected readonly options: EmitOptions;
-  protected readonly log = new LoweringLog();
-  protected readonly names: Names;
-  protected readonly helpers = new Set<string>();
-  protected readonly usedBuiltins = new Set<BuiltinName>();
-  /** Where statements go now. */
-  protected out = new Lines(1);
-  readonly #uses: Uses;
+export abstract class Emitter extends Target {
   readonly #expressions: (Expression | undefined)[] = [];
   readonly #constants: (number | boolean | null)[] = [];
   readonly #variables: string[] = [];
-  readonly #memories = new Map<Memory, string>();
-  readonly #scalars = new Map<string, string>();
   #pending: Pending[] = [];
   #reads = new Set<Source>();
   #block: Block | null = null;
   #loopDepth = 0;
-  #site: Site;
-
-  protected abstract readonly rows: OpTable;
-
-  constructor(ir: KernelIR, options: EmitOptions, helperTable: HelperTable, taken: readonly string[] = []) {
-    this.ir = ir;
-    this.options = options;
-    this.#site = ir.site;
-    this.#uses = countUses(ir);
-    this.names = new Names([...Object.keys(helperTable), ...taken]);
-    for (const param of ir.params) {
-      const name = this.names.take(param.name);
-      if (param.kind === "scalar") this.#scalars.set(param.name, name);
-      else this.#memories.set(param.memory, name);
-    }
-    for (const memory of ir.shared) this.#memories.set(memory, this.names.take(memory.name));
-  }
-
-  // What a target says.
-
-  protected abstract literal(type: ScalarType, value: number | boolean): Expression;
-  /** The scalar parameter, given the name that the emitter chose for it. */
-  protected abstract parameter(name: string): Expression;
-  protected abstract builtin(builtin: BuiltinName): Expression;
-  protected abstract declareValue(name: string, type: ScalarType, text: string): string;
-  protected abstract declareVariable(name: string, type: Variable["type"], text: string | null): string;
-  /** One element of memory, to read or to assign. */
-  protected abstract element(memory: Memory, index: Expression): Expression;
-  /** A load of 2 or 4 elements: the expression of each, after whatever statements it needs. */
-  protected abstract wideLoad(node: LoadNode, index: Operand): readonly Expression[];
-  protected abstract wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void;
-  /** The expression of an atomic operation's old value, or of the operation alone for a store. */
-  protected abstract atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression;
-  /** The expression of each result; a subgroup operation is always a statement of its own. */
-  protected abstract subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[];
-  protected abstract barrier(): void;
-  protected abstract uniformLoad(node: UniformLoadNode, index: Operand): Expression;
-  protected abstract forHeader(
-    node: ForNode,
-    name: string,
-    from: Expression,
-    to: Expression,
-    step: Operand,
-  ): string;
-  /** How an endless loop begins. */
-  protected readonly forever: string = "while (true) {";
-  protected readonly equals: string = "==";
-  /** The operands of arithmetic as the target can take them. */
-  protected prepare(_node: Node & { kind: "op" }, operands: readonly Operand[]): readonly Operand[] {
-    return operands;
-  }
-  protected beforeLoop(_node: ForNode | WhileNode): void {}
-  protected beginCondition(_node: WhileNode): void {}
-  protected beginLoopBody(_node: ForNode | WhileNode): void {}
-  protected endLoopBody(_node: ForNode | WhileNode): void {}
-  protected afterControl(_node: Node): void {}
-
-  // What a target may use.
-
-  protected memoryName(memory: Memory): string {
-    return this.#memories.get(memory) as string;
-  }
-
-  protected scalarName(param: string): string {
-    return this.#scalars.get(param) as string;
-  }
-
-  protected helper(name: string): string {
-    this.helpers.add(name);
-    return name;
-  }
-
-  protected line(text: string): void {
-    this.out.add(text, this.#site);
-  }
-
-  protected note(request: string, became: string, fallback: boolean): void {
-    this.log.add(request, became, this.#site.location, fallback);
-  }
-
-  /** A name for an expression, declared here, unless it is a name or a literal already. */
-  protected bind(expression: Expression, type: ScalarType, hint: string): Expression {
-    if (expression.simple === true) return expression;
-    const name = this.names.take(hint);
-    this.line(this.declareValue(name, type, expression.text));
-    return simple(name);
-  }
-
-  protected isUsed(value: Value): boolean {
-    return this.#uses.count(value) > 0;
-  }
-
-  protected get loopDepth(): number {
-    return this.#loopDepth;
-  }
 
   /** Emits the kernel's statements into `out`. */
   protected body(): void {
@@ -185,26 +63,22 @@ export abstract class Emitter {
   }
 
   #define(value: Value, expression: Expression, node: Node, reads: ReadonlySet<Source>): void {
-    const uses = this.#uses.count(value);
+    const uses = this.uses.count(value);
     if (uses === 0) return;
     const entry = { value, expression, node, reads };
     if (expression.simple === true && reads.size === 0) this.#expressions[value.id] = expression;
-    else if (
-      uses === 1 &&
-      this.#uses.block(value) === this.#block &&
-      expression.text.length <= MAX_EXPRESSION
-    )
+    else if (uses === 1 && this.uses.block(value) === this.#block && expression.text.length <= MAX_EXPRESSION)
       this.#pending.push(entry);
     else this.#materialise(entry);
   }
 
   #materialise({ value, expression, node }: Pending): void {
-    const site = this.#site;
-    this.#site = node.site;
+    const site = this.site;
+    this.site = node.site;
     const name = this.names.take(hintFor(node));
     this.line(this.declareValue(name, value.type, expression.text));
     this.#expressions[value.id] = simple(name);
-    this.#site = site;
+    this.site = site;
   }
 
   /** Names what waits and could be changed: all reads, or those of one memory or variable. */
@@ -226,7 +100,7 @@ export abstract class Emitter {
     this.#pending = [];
     this.#block = block;
     for (const node of block.nodes) {
-      this.#site = node.site;
+      this.site = node.site;
       this.#emitNode(node);
     }
     atEnd?.();
@@ -247,10 +121,12 @@ export abstract class Emitter {
     switch (node.kind) {
       case "const":
         this.#constants[node.result.id] = node.value;
-        this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
+        if (this.isUsed(node.result))
+          this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
         return;
       case "param":
-        this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
+        if (this.isUsed(node.result))
+          this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
         return;
       case "builtin":
         this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);
@@ -410,12 +286,12 @@ export abstract class Emitter {
     this.names.open();
     this.beginCondition(node);
     this.#emitBlock(node.condition, () => {
-      this.#site = node.site;
+      this.site = node.site;
       test = this.#takeAll([node.test])[0] as Operand;
       if (!inside.isEmpty) this.line(`if ${parenthesised(prefix("!", test))} {\n  break;\n}`);
     });
     this.out = around;
-    this.#site = node.site;
+    this.site = node.site;
     if (inside.isEmpty) this.line(`while ${parenthesised(test as unknown as Operand)} {`);
     else {
       this.line(this.forever);

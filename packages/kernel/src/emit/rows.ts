@@ -5,7 +5,7 @@ import type { ScalarType } from "../ir/types.ts";
 import type { Expression, Operand } from "./expression.ts";
 
 /** What a row may ask of the emitter. */
-export interface RowContext {
+interface RowContext {
   /** The type of the result. */
   readonly result: ScalarType;
   /** Asks for a helper function of the target's text table, and gives its name. */

@@ -1,7 +1,7 @@
-/** How often each value is used and where: what decides whether it becomes a name or part of a larger expression. */
+/** What a kernel uses, how often and where: what decides which values become names, and what arrays are made of. */
 
 import type { Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
-import type { Value } from "../ir/types.ts";
+import type { Memory, Value } from "../ir/types.ts";
 import { blocksOf, resultsOf, visitNodes } from "../ir/walk.ts";
 
 export interface Uses {
@@ -11,7 +11,7 @@ export interface Uses {
 }
 
 /** The values that a node reads where it stands; the test of a `while` belongs to its condition block instead. */
-export function operandsOf(node: Node): readonly Value[] {
+function operandsOf(node: Node): readonly Value[] {
   switch (node.kind) {
     case "op":
     case "subgroup":
@@ -71,4 +71,18 @@ export function hasAtomic(node: WhileNode): boolean {
   visitNodes(node.condition, look);
   visitNodes(node.body, look);
   return found;
+}
+
+/** The narrowest access to each memory that is accessed as numbers. */
+export function accessWidths(ir: KernelIR): Map<Memory, number> {
+  const widths = new Map<Memory, number>();
+  const see = (memory: Memory, width: number): void => {
+    widths.set(memory, Math.min(widths.get(memory) ?? width, width));
+  };
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "load") see(node.memory, node.results.length);
+    else if (node.kind === "store") see(node.memory, node.values.length);
+    else if (node.kind === "uniformLoad") see(node.memory, 1);
+  });
+  return widths;
 }

@@ -47,6 +47,44 @@ fn atomicAddF32${space}(address: ${pointer("u32")}, value: f32) -> f32 {
   }),
 );
 
+/** Functions at NaN and at the ends of their domains, where WGSL promises nothing and GPUs differ. */
+const atTheEnds: HelperTable = {
+  expF32: {
+    text: `fn expF32(x: f32) -> f32 {
+  return select(exp(x), x, isNan(x));
+}`,
+    needs: ["isNan"],
+  },
+  exp2F32: {
+    text: `fn exp2F32(x: f32) -> f32 {
+  return select(exp2(x), x, isNan(x));
+}`,
+    needs: ["isNan"],
+  },
+  tanhF32: {
+    text: `// Beyond 10 it is 1, though many a GPU overflows on the way.
+fn tanhF32(x: f32) -> f32 {
+  return select(tanh(clamp(x, -10.0f, 10.0f)), x, isNan(x));
+}`,
+    needs: ["isNan"],
+  },
+  ...Object.fromEntries(
+    ["log", "log2"].map((name): [string, Helper] => [
+      `${name}F32`,
+      {
+        text: `fn ${name}F32(x: f32) -> f32 {
+  let infinity = bitcast<f32>(infinityBits);
+  if (isNan(x) || x < 0.0f) {
+    return bitcast<f32>(nanBits);
+  }
+  return select(select(${name}(x), infinity, x == infinity), -infinity, x == 0.0f);
+}`,
+        needs: ["isNan", "infinityBits", "nanBits"],
+      },
+    ]),
+  ),
+};
+
 /** Exact reductions for a subgroup of `width` lanes. */
 function reductions(width: number): HelperTable {
   const steps: number[] = [];
@@ -91,6 +129,8 @@ export function wgslHelpers(width: number): HelperTable {
       text: "// WGSL has no literal for these; a constant expression must not give them either.\nvar<private> infinityBits: u32 = 0x7f800000u;",
     },
     nanBits: { text: "var<private> nanBits: u32 = 0x7fc00000u;" },
+    // Compilers take a literal -0.0 for 0.0.
+    negativeZeroBits: { text: "var<private> negativeZeroBits: u32 = 0x80000000u;" },
     divideFloor: {
       text: `fn divideFloor(a: i32, b: i32) -> i32 {
   let quotient = a / b;
@@ -103,21 +143,34 @@ export function wgslHelpers(width: number): HelperTable {
   return select(remainder, remainder + b, remainder != 0i && ((a < 0i) != (b < 0i)));
 }`,
     },
+    isNan: {
+      text: `// Compilers may take it that no number is NaN; of bits they cannot.
+fn isNan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}`,
+    },
+    ...atTheEnds,
+    u32ToF32: {
+      text: `// Rounded once, to nearest: WGSL's own conversion need not be.
+fn u32ToF32(x: u32) -> f32 {
+  return f32(x >> 16u) * 65536.0f + f32(x & 0xffffu);
+}`,
+    },
     floatBits: {
       text: `// The bits of a float; every NaN gives the same.
 fn floatBits(x: f32) -> u32 {
-  let bits = bitcast<u32>(x);
-  return select(bits, 0x7fc00000u, (bits & 0x7fffffffu) > 0x7f800000u);
+  return select(bitcast<u32>(x), 0x7fc00000u, isNan(x));
 }`,
+      needs: ["isNan"],
     },
     f32ToI32: {
       text: `fn f32ToI32(x: f32) -> i32 {
-  if (floatBits(x) == 0x7fc00000u) {
+  if (isNan(x)) {
     return 0i;
   }
   return select(select(i32(x), 2147483647i, x >= 2147483648.0f), i32(-2147483648), x <= -2147483648.0f);
 }`,
-      needs: ["floatBits"],
+      needs: ["isNan"],
     },
     f32ToU32: {
       text: `fn f32ToU32(x: f32) -> u32 {

@@ -51,6 +51,11 @@ const named =
   (operands) =>
     call(name, ...operands);
 
+const helped =
+  (name: string): Row =>
+  (operands, { helper }) =>
+    call(helper(name), ...operands);
+
 const floors =
   (plain: string, helperName: string): Row =>
   (operands, { result, helper }) => {
@@ -104,19 +109,23 @@ export const wgslRows: OpTable = {
     call("select", argument(b as Operand), argument(a as Operand), condition as Operand),
   sqrt: named("sqrt"),
   rsqrt: named("inverseSqrt"),
-  exp: named("exp"),
-  exp2: named("exp2"),
-  log: named("log"),
-  log2: named("log2"),
+  exp: helped("expF32"),
+  exp2: helped("exp2F32"),
+  log: helped("logF32"),
+  log2: helped("log2F32"),
   sin: named("sin"),
   cos: named("cos"),
-  tanh: named("tanh"),
+  tanh: helped("tanhF32"),
   floor: named("floor"),
   ceil: named("ceil"),
   round: named("round"),
   trunc: named("trunc"),
   eq: operator("=="),
-  ne: operator("!="),
+  /** Compilers make `a != b` false where an operand is NaN. */
+  ne: (operands) => {
+    const [a, b] = operands as Pair;
+    return a.type === "f32" ? prefix("!", infix("==", a, b)) : infix("!=", a, b);
+  },
   lt: operator("<"),
   le: operator("<="),
   gt: operator(">"),
@@ -131,15 +140,15 @@ export const wgslRows: OpTable = {
   clz: named("countLeadingZeros"),
   toI32: convert("i32"),
   toU32: convert("u32"),
-  toF32: ([operand]) => {
+  toF32: ([operand], { helper }) => {
     const a = operand as Operand;
-    return a.type === "f32" ? a : call("f32", a);
+    if (a.type === "f32") return a;
+    return call(a.type === "u32" ? helper("u32ToF32") : "f32", a);
   },
   toBool: ([operand]) => {
     const a = operand as Operand;
-    return a.type === "bool"
-      ? a
-      : infix("!=", a, simple({ f32: "0.0f", i32: "0i", u32: "0u", index: "0u" }[a.type]));
+    if (a.type === "f32") return prefix("!", infix("==", a, simple("0.0f")));
+    return a.type === "bool" ? a : infix("!=", a, simple(a.type === "i32" ? "0i" : "0u"));
   },
   toIndex: ([operand]) => {
     const a = operand as Operand;
@@ -150,7 +159,7 @@ export const wgslRows: OpTable = {
   bitcastU32: bitcast("u32"),
 };
 
-/** A literal; infinities and NaN have none in WGSL, see the emitter. */
+/** A literal; infinities, NaN and −0 have none in WGSL, see the emitter. */
 export function wgslLiteral(type: ScalarType, value: number | boolean): Expression {
   if (typeof value === "boolean") return simple(String(value));
   const signed = (text: string): Expression =>

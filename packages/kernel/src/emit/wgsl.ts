@@ -23,7 +23,9 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
+import { accessWidths } from "./uses.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
+import { subgroupCall } from "./wgsl-subgroups.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
@@ -43,6 +45,10 @@ export class WgslEmitter extends Emitter {
   readonly #widths: ReadonlyMap<Memory, number>;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
+  #readsParams = false;
+
+  /** What the emitted statements access. */
+  readonly #touched = new Set<Memory>();
 
   /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
   constructor(ir: KernelIR, options: EmitOptions) {
@@ -195,6 +201,12 @@ export class WgslEmitter extends Emitter {
     }
     if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
     if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+    // What nothing touches still belongs to the interface: a layout made from the shader must have it.
+    for (const param of ir.params)
+      if (param.kind === "buffer" && !this.#touched.has(param.memory))
+        file.add(`_ = &${this.memoryName(param.memory)};`, ir.site);
+    if (!this.#isLinear && !this.#readsParams && ir.params.some(({ kind }) => kind === "scalar"))
+      file.add("_ = &params;", ir.site);
     file.append(body);
     file.depth = 0;
     file.add("}");
@@ -210,11 +222,10 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override literal(type: ScalarType, value: number | boolean): Expression {
-    if (typeof value === "boolean" || Number.isFinite(value)) return wgslLiteral(type, value);
-    const bits = {
-      ...call("bitcast<f32>", simple(this.helper(Number.isNaN(value) ? "nanBits" : "infinityBits"))),
-      simple: true,
-    };
+    const isPlain = typeof value === "boolean" || (Number.isFinite(value) && !Object.is(value, -0));
+    if (isPlain) return wgslLiteral(type, value);
+    const name = Number.isNaN(value) ? "nanBits" : value === 0 ? "negativeZeroBits" : "infinityBits";
+    const bits = { ...call("bitcast<f32>", simple(this.helper(name))), simple: true };
     return value === -Infinity ? { ...prefix("-", bits), simple: true } : bits;
   }
 
@@ -233,6 +244,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override parameter(name: string): Expression {
+    this.#readsParams = true;
     return simple(`params.${name}`);
   }
 
@@ -245,6 +257,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override element(memory: Memory, index: Expression): Expression {
+    this.#touched.add(memory);
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
@@ -362,69 +375,17 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {
-    const [value, second] = operands as [Operand, Operand | undefined];
-    const isExact = value.type === "f32" && this.options.subgroupSums !== "builtin";
-    const lane = (): Expression => {
-      this.usedBuiltins.add("lane");
-      return simple("lane");
-    };
-    /** The built-in wants an offset that is the same for the subgroup; a literal surely is. */
-    const relative = (name: string, operator: string): Expression =>
-      second?.constant === null
-        ? call("subgroupShuffle", value, infix(operator, lane(), second))
-        : call(name, value, second as Operand);
-    switch (node.op) {
-      case "sum":
-        return [isExact ? call(this.helper("subgroupSumF32"), value) : call("subgroupAdd", value)];
-      case "min":
-        return [isExact ? call(this.helper("subgroupMinF32"), value) : call("subgroupMin", value)];
-      case "max":
-        return [isExact ? call(this.helper("subgroupMaxF32"), value) : call("subgroupMax", value)];
-      case "inclusiveSum":
-        return [
-          isExact ? call(this.helper("inclusiveSumF32"), value, lane()) : call("subgroupInclusiveAdd", value),
-        ];
-      case "exclusiveSum":
-        return [
-          isExact ? call(this.helper("exclusiveSumF32"), value, lane()) : call("subgroupExclusiveAdd", value),
-        ];
-      case "any":
-        return [call("subgroupAny", value)];
-      case "all":
-        return [call("subgroupAll", value)];
-      case "ballot": {
-        const votes = this.names.take("votes");
-        this.line(`let ${votes} = ${call("subgroupBallot", value).text};`);
-        return node.results.map((_, k) => simple(`${votes}.${"xyzw"[k]}`));
-      }
-      case "broadcastFirst":
-        return [call("subgroupBroadcastFirst", value)];
-      case "broadcast":
-        return [
-          call(second?.constant === null ? "subgroupShuffle" : "subgroupBroadcast", value, second as Operand),
-        ];
-      case "shuffle":
-        return [call("subgroupShuffle", value, second as Operand)];
-      case "shuffleXor":
-        return [relative("subgroupShuffleXor", "^")];
-      case "shuffleUp":
-        return [relative("subgroupShuffleUp", "-")];
-      case "shuffleDown":
-        return [relative("subgroupShuffleDown", "+")];
-    }
+    const expression = subgroupCall(node.op, operands, {
+      isExact: this.options.subgroupSums !== "builtin",
+      helper: (name) => this.helper(name),
+      lane: () => {
+        this.usedBuiltins.add("lane");
+        return simple("lane");
+      },
+    });
+    if (node.op !== "ballot") return [expression];
+    const votes = this.names.take("votes");
+    this.line(`let ${votes} = ${expression.text};`);
+    return node.results.map((_, k) => simple(`${votes}.${"xyzw"[k]}`));
   }
-}
-
-/** The narrowest access to each memory that is accessed as numbers. */
-function accessWidths(ir: KernelIR): Map<Memory, number> {
-  const widths = new Map<Memory, number>();
-  const see = (memory: Memory, width: number): void => {
-    widths.set(memory, Math.min(widths.get(memory) ?? width, width));
-  };
-  visitNodes(ir.body, (node) => {
-    if (node.kind === "load") see(node.memory, node.results.length);
-    else if (node.kind === "store") see(node.memory, node.values.length);
-    else if (node.kind === "uniformLoad") see(node.memory, 1);
-  });
-  return widths;
 }

@@ -227,7 +227,7 @@ describe("loops, roles, shared memory and subgroups", () => {
         let offset = workgroupIndex * params.length;
         // Each invocation sums every n-th element.
         for (var i = localIndex; i < params.length; i += 64u) {
-          sum = sum + exp2(rows[offset + i]) * 0.5f;
+          sum = sum + exp2F32(rows[offset + i]) * 0.5f;
         }
         tile[localIndex] = sum;
         storageBarrier();

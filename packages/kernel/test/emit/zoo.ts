@@ -43,7 +43,7 @@ export const saxpy = kernel(
 );
 
 /** Every f32 operation. */
-export const floats = kernel(
+const floats = kernel(
   "floats",
   {
     params: { x: buffer(f32), y: buffer(f32), out: buffer(f32, "write"), n: u32 },
@@ -96,8 +96,6 @@ export const floats = kernel(
   },
 );
 
-export const FLOAT_RESULTS = 35;
-
 function integers<T extends I32 | U32>(a: T, b: T, amount: U32): T[] {
   type One = { [K in keyof I32]: I32[K] };
   const [p, q] = [a as unknown as One, b as unknown as One];
@@ -131,7 +129,7 @@ function integers<T extends I32 | U32>(a: T, b: T, amount: U32): T[] {
 }
 
 /** Every operation on i32. */
-export const signed = kernel(
+const signed = kernel(
   "signed",
   {
     params: { x: buffer(i32), y: buffer(i32), out: buffer(i32, "write"), n: i32 },
@@ -157,10 +155,8 @@ export const signed = kernel(
   },
 );
 
-export const SIGNED_RESULTS = 32;
-
 /** Every operation on u32. */
-export const unsigned = kernel(
+const unsigned = kernel(
   "unsigned",
   {
     params: { x: buffer(u32), y: buffer(u32), out: buffer(u32, "write"), n: u32 },
@@ -182,8 +178,6 @@ export const unsigned = kernel(
     });
   },
 );
-
-export const UNSIGNED_RESULTS = 29;
 
 /** Every subgroup operation, on all types. */
 export const subgroups = kernel(
@@ -232,10 +226,6 @@ export const subgroups = kernel(
     words.forEach((word, k) => bits.set(i.mul(words.length).add(k), word));
   },
 );
-
-export const SUBGROUP_RESULTS = 20;
-/** Beside the words of the ballot. */
-export const SUBGROUP_WORDS = 6;
 
 /** Every atomic operation, in global and shared memory. */
 export const atomics = kernel(

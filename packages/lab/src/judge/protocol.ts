@@ -16,7 +16,7 @@ export interface OpenMessage {
   readonly admit: boolean;
 }
 
-export interface JudgeMessage {
+interface JudgeMessage {
   readonly kind: "judge";
   readonly nonce: string;
   readonly request: JudgeRequest;

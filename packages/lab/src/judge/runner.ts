@@ -78,7 +78,7 @@ export class PlanRunner implements BoundPlan {
   /** One run from given inputs: prepares, launches, looks at everything. */
   async verify(inputs: Inputs): Promise<Run> {
     await this.load(inputs);
-    await this.#prepare();
+    await this.#fillOutputs();
     const findings = (await this.run()).flatMap((result) => result.findings);
     const outputs: Record<string, AnyTypedArray> = {};
     let fault = faultOf(findings);
@@ -98,8 +98,11 @@ export class PlanRunner implements BoundPlan {
       if (role === "input") await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
   }
 
-  /** All launches in order, and nothing else, so that it can be timed. */
+  /** Zeroes the scratch that asked for it, then all launches in order. */
   async run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]> {
+    for (const { name, role, element, length, zeroed } of this.plan.buffers)
+      if (role === "scratch" && zeroed === true)
+        await this.#buffer(name).write(allocate(element, length) as Float32Array<ArrayBuffer>);
     const results: RunResult[] = [];
     for (const [i, launch] of this.plan.launches.entries()) {
       const program = this.#programs[launch.kernel] as Program;
@@ -120,12 +123,11 @@ export class PlanRunner implements BoundPlan {
     for (const buffer of this.#buffers.values()) buffer.destroy();
   }
 
-  /** Before a run: outputs hold NaN, scratch that asked for it zeros; other scratch keeps what it has. */
-  async #prepare(): Promise<void> {
-    for (const { name, role, element, length, zeroed } of this.plan.buffers) {
-      if (role !== "output" && !(role === "scratch" && zeroed === true)) continue;
+  async #fillOutputs(): Promise<void> {
+    for (const { name, role, element, length } of this.plan.buffers) {
+      if (role !== "output") continue;
       const contents = allocate(element, length);
-      if (role === "output") fillFrom(contents, 0, NAN_BITS);
+      fillFrom(contents, 0, NAN_BITS);
       await this.#buffer(name).write(contents as Float32Array<ArrayBuffer>);
     }
   }

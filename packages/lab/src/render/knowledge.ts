@@ -1,7 +1,7 @@
 /** `knowledge/<objective>.md`: what the trials taught about each choice, so that whoever comes next starts there. */
 
 import type { CycleRecord } from "../record.ts";
-import { fitSurrogate } from "../sampler/surrogate.ts";
+import { gatherStatistics } from "../sampler/statistics.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Space } from "../study.ts";
 import { table } from "./text.ts";
@@ -10,10 +10,11 @@ import { table } from "./text.ts";
 export function renderKnowledge(space: Space, records: readonly CycleRecord[]): string {
   const last = records.at(-1) as CycleRecord;
   const trials = records.flatMap((record) => record.trials);
-  const surrogate = fitSurrogate(space, memoryOf(space, trials));
-  const rows = space.axes.flatMap((axis) =>
+  const statistics = gatherStatistics(space, memoryOf(space, trials));
+  const choices = space.axes.filter(({ values }) => values.length > 1);
+  const rows = choices.flatMap((axis) =>
     axis.values.map((value) => {
-      const { timed, failed, effect } = surrogate.statistics(axis.name, value);
+      const { timed, failed, effect } = statistics.of(axis.name, value);
       const factor = timed === 0 ? "–" : `${Math.exp(effect).toFixed(2)}×`;
       return [axis.name, String(value), factor, String(timed), String(failed)];
     }),

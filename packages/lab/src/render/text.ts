@@ -11,8 +11,9 @@ export function formatTime(timeMs: number | null): string {
   return `${(timeMs * 1000).toPrecision(4)} µs`;
 }
 
+/** A ratio, with a digit more where it is small. */
 export function formatSpeedup(ratio: number): string {
-  return `${ratio.toFixed(2)}×`;
+  return `${ratio.toFixed(ratio < 1.1 ? 3 : 2)}×`;
 }
 
 /** A Markdown table; a bar in a cell is escaped. */

@@ -1,26 +1,33 @@
 /**
  * Evolution with memory: parents by rank from the best, one or two axes mutated, mostly by neighbouring steps, or two
- * parents crossed; of a pool of such children the one is tried that the trials so far speak for. Never a duplicate.
+ * parents crossed. Of a large brood of such children the one is tried that the trials so far promise most of. Never a
+ * duplicate.
  */
 
 import { drawUnseen, pointKey, spaceSize, withValue } from "../space.ts";
 import type { Point, Space } from "../study.ts";
-import { fitSurrogate } from "./surrogate.ts";
-import type { Surrogate } from "./surrogate.ts";
+import { fitSurrogate } from "./gaussian.ts";
+import { gatherStatistics } from "./statistics.ts";
 import type { Memory, Proposal, Sampler, SamplerContext } from "./sampler.ts";
 
 interface Child extends Proposal {
   readonly key: string;
 }
 
-const POOL = 48;
-const RANDOM_IN_POOL = 8;
+/** Children of parents, and strangers, among which one is chosen. */
+const BROOD = 96;
+const STRANGERS = 96;
 const CROSSOVER = 0.25;
 const SECOND_MUTATION = 0.35;
 const NEIGHBOUR = 0.7;
 /** Weight of a parent of rank r is (r + 1)^−RANK_PRESSURE. */
 const RANK_PRESSURE = 1.2;
 const ELITE = 8;
+/** How many trials open, for each axis, and among how many strangers each is chosen. */
+const OPENING = 0.5;
+const OPENING_CHOICE = 24;
+/** How much more a child counts that changes what the last reflection would change. */
+const FOCUS = 1.1;
 
 export const evolutionarySampler: Sampler = {
   name: "evolutionary",
@@ -40,16 +47,15 @@ export const evolutionarySampler: Sampler = {
 
 function next(context: SamplerContext, seen: ReadonlySet<string>): Proposal | null {
   const { space, memory, random, explore, focus } = context;
-  const surrogate = fitSurrogate(space, memory);
+  const statistics = gatherStatistics(space, memory);
   const ranked = memory
     .filter(({ timeMs }) => timeMs !== null)
     .toSorted((a, b) => (a.timeMs as number) - (b.timeMs as number) || a.trial - b.trial);
 
   // The first trials spread over the space, so that there is something to learn from.
-  const opening = Math.ceil(space.axes.length / 2) + 1;
+  const opening = Math.ceil(space.axes.filter(({ values }) => values.length > 1).length * OPENING);
   if (ranked.length === 0 || memory.length <= opening) {
-    const pool = drawPool(context, seen, 24);
-    const best = bestOf(pool, (child) => -surrogate.novelty(child.point));
+    const best = bestOf(strangers(context, seen, OPENING_CHOICE), (child) => statistics.novelty(child.point));
     return best && { ...best, reason: "Opening: values that no trial has yet." };
   }
 
@@ -60,8 +66,8 @@ function next(context: SamplerContext, seen: ReadonlySet<string>): Proposal | nu
   };
   const elite = diverse(space, ranked);
   const payoff = payoffs(space, memory);
-  const wanted = Math.min(POOL, spaceSize(space));
-  for (let attempt = 0; attempt < 4 * POOL && pool.size < wanted; attempt++) {
+  const wanted = Math.min(BROOD, spaceSize(space));
+  for (let attempt = 0; attempt < 4 * BROOD && pool.size < wanted; attempt++) {
     const parent = elite[random.weighted(elite.map((_, rank) => (rank + 1) ** -RANK_PRESSURE))] as Memory;
     add(
       elite.length > 1 && random.uniform() < CROSSOVER
@@ -69,30 +75,25 @@ function next(context: SamplerContext, seen: ReadonlySet<string>): Proposal | nu
         : mutate(context, parent, payoff),
     );
   }
-  for (const child of drawPool(context, seen, RANDOM_IN_POOL)) add(child);
+  const related = [...pool.values()];
+  for (const child of strangers(context, seen, STRANGERS)) add(child);
   const children = [...pool.values()];
   if (children.length === 0) return null;
   if (random.uniform() < explore) {
-    const child = random.pick(children);
+    const child = random.pick(related.length > 0 ? related : children);
     return { ...child, reason: `${child.reason} Chosen to explore.` };
   }
 
+  const surrogate = fitSurrogate(space, memory);
   const champion = ranked[0] as Memory;
-  const focused = new Set(focus.slice(0, 2));
-  const noise = new Map(children.map(({ key }) => [key, random.uniform()]));
-  const score = ({ key, point }: Child): number => {
-    const scale = Math.max(surrogate.spread, 1e-3);
-    const inFocus = [...focused].some((axis) => point[axis] !== champion.point[axis]);
-    return (
-      surrogate.predict(point) / scale +
-      2 * surrogate.failure(point) -
-      0.5 * surrogate.novelty(point) -
-      (inFocus ? 0.05 : 0) +
-      1e-3 * (noise.get(key) as number)
-    );
+  const focused = focus.slice(0, 2);
+  const promise = ({ point }: Child): number => {
+    const inFocus = focused.some((axis) => point[axis] !== champion.point[axis]);
+    return surrogate.improvement(point) * (1 - statistics.failure(point)) * (inFocus ? FOCUS : 1);
   };
-  const child = bestOf(children, score) as Child;
-  return { ...child, reason: `${child.reason} ${outlook(surrogate, child.point, champion.point)}` };
+  const child = bestOf(children, promise) as Child;
+  const outlook = `Earlier trials suggest ${surrogate.ratio(child.point).toFixed(2)} times the champion's time.`;
+  return { ...child, reason: `${child.reason} ${outlook}` };
 }
 
 function mutate(context: SamplerContext, parent: Memory, payoff: ReadonlyMap<string, number>): Child | null {
@@ -136,7 +137,7 @@ function cross(context: SamplerContext, a: Memory, b: Memory): Child | null {
   };
 }
 
-function drawPool({ space, random }: SamplerContext, seen: ReadonlySet<string>, count: number): Child[] {
+function strangers({ space, random }: SamplerContext, seen: ReadonlySet<string>, count: number): Child[] {
   const taken = new Set(seen);
   const pool: Child[] = [];
   while (pool.length < count) {
@@ -183,17 +184,13 @@ function payoffs(space: Space, memory: readonly Memory[]): Map<string, number> {
   return new Map([...tally].map(([name, { wins, tries }]) => [name, wins / tries]));
 }
 
-function outlook(surrogate: Surrogate, point: Point, champion: Point): string {
-  const ratio = Math.exp(surrogate.predict(point) - surrogate.predict(champion));
-  return `Earlier trials suggest ${ratio.toFixed(2)} times the champion's time.`;
-}
-
+/** The first item of the highest score; null of an empty list. */
 function bestOf<T>(items: readonly T[], score: (item: T) => number): T | null {
   let best: T | null = null;
-  let lowest = Infinity;
+  let highest = -Infinity;
   for (const item of items) {
     const value = score(item);
-    if (value < lowest) [best, lowest] = [item, value];
+    if (value > highest) [best, highest] = [item, value];
   }
   return best;
 }

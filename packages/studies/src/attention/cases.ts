@@ -32,7 +32,7 @@ const PROBES: Readonly<Record<string, Probe>> = {
   "one query": { distribution: "normal", kind: "hostile", seqQ: 1, seqK: 67, checks: "full" },
   outliers: { distribution: "outlier", kind: "random", seqQ: 65, seqK: 129, checks: "fast" },
   "deep scores": { distribution: "deep", kind: "hostile", seqQ: 7, seqK: 33, checks: "fast" },
-  "equal scores": { distribution: "constant", kind: "hostile", seqQ: 9, seqK: 70, checks: "fast" },
+  "equal scores": { distribution: "flat", kind: "hostile", seqQ: 9, seqK: 70, checks: "fast" },
 };
 
 /** Heads of the probes under full checks: one group of query heads is enough to see a wrong mapping. */

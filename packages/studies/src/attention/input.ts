@@ -53,7 +53,7 @@ export async function parseAttentionInput(options: StudyInput): Promise<Attentio
     return { shape: printShape(parseShape(shape ?? DEFAULT_SHAPE)), file: null, fileHash: null };
   const path = resolve(file);
   const bytes = await readInputFile(path);
-  const tensors = readSafetensors(bytes);
+  const tensors = parseTensors(bytes, path);
   const problem = problemOfFile(tensors, path, shape);
   checkOwnOutput(tensors, problem, path);
   return {
@@ -74,7 +74,7 @@ export async function openAttentionInput(input: AttentionInput): Promise<OpenedI
       hint: "start the run again",
     });
   }
-  const tensors = readSafetensors(bytes);
+  const tensors = parseTensors(bytes, input.file);
   const data = {
     q: floats(tensors, "q", input.file),
     k: floats(tensors, "k", input.file),
@@ -103,6 +103,18 @@ async function readInputFile(path: string): Promise<Uint8Array> {
         cause: error,
       },
     );
+  }
+}
+
+function parseTensors(bytes: Uint8Array, path: string): Safetensors {
+  try {
+    return readSafetensors(bytes);
+  } catch (error) {
+    if (!(error instanceof EvolverError)) throw error;
+    throw new EvolverError(error.code, `${path} is no safetensors file that can be read`, {
+      hint: error.message,
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the trials so far say about points not tried: log time as a sum of one effect for each axis value, and how
- * often a value failed. Small data, so effects are shrunk towards zero (ridge, fitted by backfitting).
+ * What the trials so far say about each axis value: its effect on log time, others being equal, and how often it
+ * failed. Small data, so effects are shrunk towards zero (ridge, fitted by backfitting).
  */
 
 import type { Point, Space } from "../study.ts";
@@ -14,23 +14,19 @@ interface ValueStatistics {
   effect: number;
 }
 
-export interface Surrogate {
-  /** Standard deviation of log time over the trials. */
-  readonly spread: number;
-  /** Expected log time, relative to the mean of the trials. */
-  predict(point: Point): number;
+export interface Statistics {
   /** Estimated probability that the judge rejects it. */
   failure(point: Point): number;
   /** How little is known of the point's values: 1 if nothing, towards 0 with more trials. */
   novelty(point: Point): number;
-  statistics(axis: string, value: number | string): Readonly<ValueStatistics>;
+  of(axis: string, value: number | string): Readonly<ValueStatistics>;
 }
 
 /** Pseudo-trials that pull an effect to zero. */
 const SHRINKAGE = 0.7;
 const SWEEPS = 25;
 
-export function fitSurrogate(space: Space, memory: readonly Memory[]): Surrogate {
+export function gatherStatistics(space: Space, memory: readonly Memory[]): Statistics {
   const table = new Map<string, ValueStatistics>();
   const keyOf = (axis: string, value: number | string | undefined): string => `${axis}=${value}`;
   for (const axis of space.axes)
@@ -44,7 +40,6 @@ export function fitSurrogate(space: Space, memory: readonly Memory[]): Surrogate
     if (timeMs !== null) timed.push({ point, y: Math.log(timeMs) });
   }
   const mean = timed.reduce((sum, { y }) => sum + y, 0) / Math.max(1, timed.length);
-  const variance = timed.reduce((sum, { y }) => sum + (y - mean) ** 2, 0) / Math.max(1, timed.length);
   const predict = (point: Point): number =>
     space.axes.reduce((sum, { name }) => sum + at(name, point[name]).effect, 0);
 
@@ -60,8 +55,6 @@ export function fitSurrogate(space: Space, memory: readonly Memory[]): Surrogate
       }
 
   return {
-    spread: Math.sqrt(variance),
-    predict,
     failure(point) {
       let passes = 1;
       for (const { name } of space.axes) {
@@ -78,6 +71,6 @@ export function fitSurrogate(space: Space, memory: readonly Memory[]): Surrogate
       }, 0);
       return sum / Math.max(1, space.axes.length);
     },
-    statistics: at,
+    of: at,
   };
 }

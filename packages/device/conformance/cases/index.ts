@@ -1,0 +1,32 @@
+/** All cases. */
+
+import type { Case } from "../case.ts";
+import { atomicCases } from "./atomics.ts";
+import { bufferCases } from "./buffers.ts";
+import { concurrencyCases } from "./concurrency.ts";
+import { controlCases } from "./control.ts";
+import { conversionCases } from "./conversion.ts";
+import { deviceCases } from "./device.ts";
+import { floatCases } from "./float.ts";
+import { integerCases } from "./integer.ts";
+import { launchCases } from "./launches.ts";
+import { sharedCases } from "./shared.ts";
+import { subgroupCases } from "./subgroups.ts";
+import { transcendentalCases } from "./transcendental.ts";
+import { viewCases } from "./views.ts";
+
+export const cases: readonly Case[] = [
+  ...floatCases,
+  ...integerCases,
+  ...conversionCases,
+  ...transcendentalCases,
+  ...bufferCases,
+  ...viewCases,
+  ...sharedCases,
+  ...controlCases,
+  ...launchCases,
+  ...subgroupCases,
+  ...atomicCases,
+  ...concurrencyCases,
+  ...deviceCases,
+];

@@ -1,0 +1,178 @@
+/** Runs conformance cases on a device. Free of Node and of any test runner. */
+
+import type { ElementType } from "@evolver/kernel";
+import { SimulationError } from "../src/index.ts";
+import type {
+  AnyTypedArray,
+  Device,
+  DeviceBuffer,
+  DeviceId,
+  Finding,
+  Launch,
+  Program,
+  RunResult,
+} from "../src/index.ts";
+import type { Accuracy, Capability, Case, KernelCase, Launched, Target } from "./case.ts";
+import { cases } from "./cases/index.ts";
+import { difference } from "./compare.ts";
+
+const ALL: readonly Capability[] = [
+  "progress",
+  "subnormals",
+  "exactDivision",
+  "specialLiterals",
+  "ordering",
+  "dynamicUniformity",
+  "subgroups",
+];
+
+const NATIVE: readonly Capability[] = [
+  "subnormals",
+  "exactDivision",
+  "specialLiterals",
+  "ordering",
+  "dynamicUniformity",
+  "subgroups",
+];
+
+/** What each device promises; the width alone says whether WebGPU has subgroups to build for. */
+const PROMISES: Readonly<Record<DeviceId, { accuracy: Accuracy; capabilities: readonly Capability[] }>> = {
+  sim: { accuracy: "reference", capabilities: ALL },
+  cpu: { accuracy: "reference", capabilities: ALL },
+  webgpu: { accuracy: "wgsl", capabilities: ["subgroups"] },
+  cuda: { accuracy: "native", capabilities: NATIVE },
+  hip: { accuracy: "native", capabilities: NATIVE },
+};
+
+export interface ConformanceOptions {
+  /** Only cases whose name contains this. */
+  readonly filter?: string;
+  /** Called after each case. */
+  readonly onResult?: (result: ConformanceResult) => void;
+}
+
+export interface ConformanceResult {
+  readonly name: string;
+  /** `skipped` where the device does not promise what the case needs. */
+  readonly status: "passed" | "failed" | "skipped";
+  readonly ms: number;
+  /** What is wrong, or what the device does not promise; null for what passed. */
+  readonly detail: string | null;
+}
+
+/** The device as cases see it. */
+export function targetOf(device: Device): Target {
+  const { accuracy, capabilities } = PROMISES[device.id];
+  const { hasSubgroups = true } = device as { readonly hasSubgroups?: boolean };
+  return {
+    id: device.id,
+    width: device.subgroupSize,
+    limits: device.limits,
+    accuracy,
+    capabilities: new Set(capabilities.filter((name) => hasSubgroups || name !== "subgroups")),
+  };
+}
+
+/** What the target does not promise of what the case needs, or null. */
+export function missing(item: Case, target: Target): Capability | null {
+  return item.needs?.find((name) => !target.capabilities.has(name)) ?? null;
+}
+
+/** Runs the cases one after another on a device, which stays open. */
+export async function runConformance(
+  device: Device,
+  options: ConformanceOptions = {},
+): Promise<ConformanceResult[]> {
+  const target = targetOf(device);
+  const results: ConformanceResult[] = [];
+  for (const item of cases) {
+    if (options.filter !== undefined && !item.name.includes(options.filter)) continue;
+    const start = performance.now();
+    const lacking = missing(item, target);
+    const outcome =
+      lacking === null
+        ? await runCase(device, item).then(
+            () => ({ status: "passed" as const, detail: null }),
+            (error: unknown) => ({
+              status: "failed" as const,
+              detail: error instanceof Error ? error.message : String(error),
+            }),
+          )
+        : { status: "skipped" as const, detail: `the ${device.id} device does not promise: ${lacking}` };
+    const result = { name: item.name, ms: performance.now() - start, ...outcome };
+    results.push(result);
+    options.onResult?.(result);
+  }
+  return results;
+}
+
+/** Runs one case; throws what is wrong. */
+export async function runCase(device: Device, item: Case): Promise<void> {
+  const target = targetOf(device);
+  if ("check" in item) return item.check(device, target);
+  const buffers = new Map<string, DeviceBuffer>();
+  try {
+    await runKernelCase(device, item, target, buffers);
+  } finally {
+    if (!(device as { readonly closed?: boolean }).closed)
+      for (const buffer of buffers.values()) buffer.destroy();
+  }
+}
+
+async function runKernelCase(
+  device: Device,
+  item: KernelCase,
+  target: Target,
+  buffers: Map<string, DeviceBuffer>,
+): Promise<void> {
+  const prepared = item.prepare(target);
+  const launches: readonly Launched[] = Array.isArray(prepared) ? prepared : [prepared as Launched];
+  const programs = new Map<Launched["kernel"], Program>();
+  for (const launched of launches) {
+    const { kernel } = launched;
+    const program = programs.get(kernel) ?? ((await device.compile(kernel)) as unknown as Program);
+    programs.set(kernel, program);
+    const args: Record<string, number | DeviceBuffer> = {};
+    for (const [name, value] of Object.entries(launched.args)) {
+      if (typeof value === "number") args[name] = value;
+      else if ("from" in value && !ArrayBuffer.isView(value))
+        args[name] = buffers.get(value.from) as DeviceBuffer;
+      else {
+        const buffer = device.createBuffer(elementOf(value as AnyTypedArray), value as never);
+        buffers.get(name)?.destroy();
+        buffers.set(name, buffer);
+        args[name] = buffer;
+      }
+    }
+    const findings = await findingsOf(program.run({ workgroups: launched.workgroups, args } as Launch));
+    if (device.id === "sim") checkFindings(findings, launched);
+    for (const [name, expected] of Object.entries(launched.expected)) {
+      const problem = difference(name, await (args[name] as DeviceBuffer).read(), expected, target);
+      if (problem !== null) throw new Error(problem);
+    }
+  }
+}
+
+async function findingsOf(run: Promise<RunResult>): Promise<readonly Finding[]> {
+  try {
+    return (await run).findings;
+  } catch (error) {
+    if (error instanceof SimulationError) return error.findings;
+    throw error;
+  }
+}
+
+function checkFindings(found: readonly Finding[], { findings = [] }: Launched): void {
+  const kinds = [...new Set(found.map(({ kind }) => kind))].sort();
+  if (kinds.join() === [...findings].sort().join()) return;
+  const first = found.find(({ kind }) => !findings.includes(kind));
+  throw new Error(
+    first === undefined
+      ? `the simulator finds ${kinds.join(", ") || "nothing"}, not ${findings.join(", ")}`
+      : `the simulator finds ${first.kind}: ${first.message}`,
+  );
+}
+
+function elementOf(values: AnyTypedArray): ElementType {
+  return values instanceof Float32Array ? "f32" : values instanceof Int32Array ? "i32" : "u32";
+}

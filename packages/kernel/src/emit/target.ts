@@ -1,0 +1,130 @@
+/**
+ * What a target has to say (abstract here, one file a target) and what it may use while saying it. The walk over the
+ * kernel that asks for all this is base.ts's.
+ */
+
+import type {
+  AtomicNode,
+  BuiltinName,
+  ForNode,
+  KernelIR,
+  LoadNode,
+  Node,
+  StoreNode,
+  SubgroupNode,
+  UniformLoadNode,
+  WhileNode,
+} from "../ir/nodes.ts";
+import type { Site } from "../ir/site.ts";
+import type { Memory, ScalarType, Value, Variable } from "../ir/types.ts";
+import { simple, type Expression, type Operand } from "./expression.ts";
+import { Lines } from "./lines.ts";
+import { Names } from "./names.ts";
+import { LoweringLog, type EmitOptions } from "./result.ts";
+import type { HelperTable, OpTable } from "./rows.ts";
+import { countUses, type Uses } from "./uses.ts";
+
+export abstract class Target {
+  protected readonly ir: KernelIR;
+  protected readonly options: EmitOptions;
+  protected readonly log = new LoweringLog();
+  protected readonly names: Names;
+  protected readonly helpers = new Set<string>();
+  protected readonly usedBuiltins = new Set<BuiltinName>();
+  protected readonly uses: Uses;
+  /** Where statements go now, and the TypeScript that they come from. */
+  protected out = new Lines(1);
+  protected site: Site;
+  readonly #memories = new Map<Memory, string>();
+  readonly #scalars = new Map<string, string>();
+
+  /** @param taken names, beside those of the helpers, that the kernel's own must not hide */
+  constructor(ir: KernelIR, options: EmitOptions, helperTable: HelperTable, taken: readonly string[] = []) {
+    this.ir = ir;
+    this.options = options;
+    this.site = ir.site;
+    this.uses = countUses(ir);
+    this.names = new Names([...Object.keys(helperTable), ...taken]);
+    for (const param of ir.params) {
+      const name = this.names.take(param.name);
+      if (param.kind === "scalar") this.#scalars.set(param.name, name);
+      else this.#memories.set(param.memory, name);
+    }
+    for (const memory of ir.shared) this.#memories.set(memory, this.names.take(memory.name));
+  }
+
+  // What a target says.
+
+  protected abstract readonly rows: OpTable;
+  protected abstract literal(type: ScalarType, value: number | boolean): Expression;
+  /** The scalar parameter, given the name that the emitter chose for it. */
+  protected abstract parameter(name: string): Expression;
+  protected abstract builtin(builtin: BuiltinName): Expression;
+  protected abstract declareValue(name: string, type: ScalarType, text: string): string;
+  protected abstract declareVariable(name: string, type: Variable["type"], text: string | null): string;
+  /** One element of memory, to read or to assign. */
+  protected abstract element(memory: Memory, index: Expression): Expression;
+  /** A load of 2 or 4 elements: the expression of each, after whatever statements it needs. */
+  protected abstract wideLoad(node: LoadNode, index: Operand): readonly Expression[];
+  protected abstract wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void;
+  /** The expression of an atomic operation's old value, or of the operation alone for a store. */
+  protected abstract atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression;
+  /** The expression of each result; a subgroup operation is always a statement of its own. */
+  protected abstract subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[];
+  protected abstract barrier(): void;
+  protected abstract uniformLoad(node: UniformLoadNode, index: Operand): Expression;
+  protected abstract forHeader(
+    node: ForNode,
+    name: string,
+    from: Expression,
+    to: Expression,
+    step: Operand,
+  ): string;
+  /** How an endless loop begins. */
+  protected readonly forever: string = "while (true) {";
+  protected readonly equals: string = "==";
+  /** The operands of arithmetic as the target can take them. */
+  protected prepare(_node: Node & { kind: "op" }, operands: readonly Operand[]): readonly Operand[] {
+    return operands;
+  }
+  protected beforeLoop(_node: ForNode | WhileNode): void {}
+  protected beginCondition(_node: WhileNode): void {}
+  protected beginLoopBody(_node: ForNode | WhileNode): void {}
+  protected endLoopBody(_node: ForNode | WhileNode): void {}
+  protected afterControl(_node: Node): void {}
+
+  // What a target may use.
+
+  protected memoryName(memory: Memory): string {
+    return this.#memories.get(memory) as string;
+  }
+
+  protected scalarName(param: string): string {
+    return this.#scalars.get(param) as string;
+  }
+
+  protected helper(name: string): string {
+    this.helpers.add(name);
+    return name;
+  }
+
+  protected line(text: string): void {
+    this.out.add(text, this.site);
+  }
+
+  protected note(request: string, became: string, fallback: boolean): void {
+    this.log.add(request, became, this.site.location, fallback);
+  }
+
+  /** A name for an expression, declared here, unless it is a name or a literal already. */
+  protected bind(expression: Expression, type: ScalarType, hint: string): Expression {
+    if (expression.simple === true) return expression;
+    const name = this.names.take(hint);
+    this.line(this.declareValue(name, type, expression.text));
+    return simple(name);
+  }
+
+  protected isUsed(value: Value): boolean {
+    return this.uses.count(value) > 0;
+  }
+}

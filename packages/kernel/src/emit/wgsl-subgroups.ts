@@ -1,0 +1,61 @@
+/** WGSL's expression for each subgroup operation. */
+
+import type { SubgroupOp } from "../ir/nodes.ts";
+import { call, infix, type Expression, type Operand } from "./expression.ts";
+
+interface SubgroupContext {
+  /** Whether f32 reductions follow the order of the IR, for the same bits everywhere. */
+  readonly isExact: boolean;
+  helper(name: string): string;
+  /** The built-in index of the lane. */
+  lane(): Expression;
+}
+
+/** One call; that of a ballot is a vector of words. */
+export function subgroupCall(
+  op: SubgroupOp,
+  operands: readonly Operand[],
+  { isExact, helper, lane }: SubgroupContext,
+): Expression {
+  const [value, second] = operands as [Operand, Operand];
+  const orders = isExact && value.type === "f32";
+  const reduce = (exact: string, builtin: string): Expression =>
+    call(orders ? helper(exact) : builtin, value);
+  const scan = (exact: string, builtin: string): Expression =>
+    orders ? call(helper(exact), value, lane()) : call(builtin, value);
+  /** The built-in wants an offset that is the same for the subgroup; a literal surely is. */
+  const relative = (builtin: string, operator: string): Expression =>
+    second.constant === null
+      ? call("subgroupShuffle", value, infix(operator, lane(), second))
+      : call(builtin, value, second);
+  switch (op) {
+    case "sum":
+      return reduce("subgroupSumF32", "subgroupAdd");
+    case "min":
+      return reduce("subgroupMinF32", "subgroupMin");
+    case "max":
+      return reduce("subgroupMaxF32", "subgroupMax");
+    case "inclusiveSum":
+      return scan("inclusiveSumF32", "subgroupInclusiveAdd");
+    case "exclusiveSum":
+      return scan("exclusiveSumF32", "subgroupExclusiveAdd");
+    case "any":
+      return call("subgroupAny", value);
+    case "all":
+      return call("subgroupAll", value);
+    case "ballot":
+      return call("subgroupBallot", value);
+    case "broadcastFirst":
+      return call("subgroupBroadcastFirst", value);
+    case "broadcast":
+      return call(second.constant === null ? "subgroupShuffle" : "subgroupBroadcast", value, second);
+    case "shuffle":
+      return call("subgroupShuffle", value, second);
+    case "shuffleXor":
+      return relative("subgroupShuffleXor", "^");
+    case "shuffleUp":
+      return relative("subgroupShuffleUp", "-");
+    case "shuffleDown":
+      return relative("subgroupShuffleDown", "+");
+  }
+}
