@@ -20,6 +20,11 @@ export interface EmitOptions {
    * "builtin" uses subgroupAdd and its like.
    */
   readonly subgroupSums?: "exact" | "builtin";
+  /**
+   * WGSL: whether the device has the feature shader-f16 (the default). Without it f16 is f32 rounded after each
+   * operation, and memory of f16 is packed in words; so is bf16 always.
+   */
+  readonly shaderF16?: boolean;
   /** WGSL: take `subgroup_id` from the built-in of that name (the default), or compute it from the local index. */
   readonly subgroupId?: "builtin" | "computed";
 }

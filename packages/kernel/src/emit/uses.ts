@@ -63,6 +63,15 @@ export function countUses(ir: KernelIR): Uses {
   return { count: ({ id }) => counts[id] ?? 0, block: ({ id }) => blocks[id] ?? null };
 }
 
+/** Memory that is stored to one element at a time. */
+export function singlyStored(ir: KernelIR): ReadonlySet<Memory> {
+  const memories = new Set<Memory>();
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "store" && node.values.length === 1) memories.add(node.memory);
+  });
+  return memories;
+}
+
 /** The two-byte types that a kernel touches, and those of them that its lanes exchange. */
 export function halfTypesOf(ir: KernelIR): {
   readonly all: ReadonlySet<HalfType>;

@@ -15,7 +15,14 @@ import type {
   SubgroupNode,
   UniformLoadNode,
 } from "../ir/nodes.ts";
-import { elementBytes, type Memory, type WordType, type ScalarType, type Variable } from "../ir/types.ts";
+import {
+  elementBytes,
+  isHalf,
+  type Memory,
+  type WordType,
+  type ScalarType,
+  type Variable,
+} from "../ir/types.ts";
 import { visitNodes } from "../ir/walk.ts";
 import { Emitter } from "./base.ts";
 import { atom, call, infix, prefix, simple, type Expression, type Operand } from "./expression.ts";
@@ -23,9 +30,17 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
-import { accessWidths } from "./uses.ts";
-import { helperTexts, type HelperTable } from "./rows.ts";
+import { accessWidths, halfTypesOf, singlyStored } from "./uses.ts";
+import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
 import { subgroupCall } from "./wgsl-subgroups.ts";
+import {
+  expanded,
+  packedArray,
+  packedMemory,
+  pairOf,
+  withHalves,
+  type PackedMemory,
+} from "./wgsl-half.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
@@ -38,11 +53,15 @@ const WORD_BYTES = 4;
 const AXES = ["x", "y", "z"] as const;
 
 export class WgslEmitter extends Emitter {
-  protected override readonly rows = wgslRows;
+  protected override readonly rows: OpTable;
   protected override readonly forever = "loop {";
   readonly #helpers: HelperTable;
   /** The narrowest access to each memory: what its array is made of, for a binding has one type. */
   readonly #widths: ReadonlyMap<Memory, number>;
+  /** Memory whose elements WGSL does not have. */
+  readonly #packed = new Map<Memory, PackedMemory>();
+  /** Whether WGSL's own f16 is used. */
+  readonly #hasF16: boolean;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
   #readsParams = false;
@@ -52,8 +71,12 @@ export class WgslEmitter extends Emitter {
 
   /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
   constructor(ir: KernelIR, options: EmitOptions) {
-    const helpers = wgslHelpers(ir.subgroupSize);
+    const halves = halfTypesOf(ir).all;
+    const hasF16 = options.shaderF16 !== false && halves.has("f16");
+    const helpers = wgslHelpers(ir.subgroupSize, hasF16);
     super(ir, options, helpers, ENTRY_NAMES);
+    this.#hasF16 = hasF16;
+    this.rows = withHalves(wgslRows, hasF16);
     if (ir.uniformity === "dynamic") {
       throw new EvolverError(
         "DYNAMIC_UNIFORMITY",
@@ -66,6 +89,7 @@ export class WgslEmitter extends Emitter {
     }
     this.#helpers = helpers;
     this.#widths = accessWidths(ir);
+    this.#pack();
     let hasSubgroups = false;
     visitNodes(ir.body, (node) => (hasSubgroups ||= node.kind === "subgroup"));
     this.#hasSubgroups = hasSubgroups;
@@ -78,11 +102,25 @@ export class WgslEmitter extends Emitter {
     return this.options.grid !== "native";
   }
 
+  /** Decides how memory of two-byte elements lies in words. */
+  #pack(): void {
+    const single = singlyStored(this.ir);
+    for (const [memory, width] of this.#widths) {
+      if (memory.element === "f16" && this.#hasF16) continue;
+      const packed = packedMemory(memory, width, single.has(memory));
+      if (packed === null) continue;
+      this.#packed.set(memory, packed);
+      const how = packed.isAtomic ? "packed in u32, single stores by two atomic operations" : "packed in u32";
+      this.note(`memory of ${memory.element}: ${memory.name}`, how, true);
+    }
+  }
+
   emit(): Emitted {
     const { ir } = this;
     const entryPoint = this.names.take(ir.name);
     this.body();
     const file = new Lines();
+    if (this.#hasF16) file.add("enable f16;");
     if (this.#hasSubgroups) {
       file.add("enable subgroups;");
       file.add("// Uniformity is proved before this is emitted, by rules that know more than WGSL's.");
@@ -121,7 +159,7 @@ export class WgslEmitter extends Emitter {
         binding,
         element: memory.element,
         readOnly,
-        minBytes: elementBytes(memory.element) * this.#width(memory),
+        minBytes: this.#elementBytes(memory),
       });
     }
     return bindings;
@@ -144,11 +182,23 @@ export class WgslEmitter extends Emitter {
     return { binding, bytes: Math.ceil((fields.length * WORD_BYTES) / 16) * 16, fields };
   }
 
+  /** Elements in a vector of the array; WGSL has none of 8. */
   #width(memory: Memory): number {
-    return this.#widths.get(memory) ?? 1;
+    return Math.min(4, this.#widths.get(memory) ?? 1);
+  }
+
+  /** The size of an element of the array as declared. */
+  #elementBytes(memory: Memory): number {
+    const packed = this.#packed.get(memory);
+    return packed ? packed.words * WORD_BYTES : elementBytes(memory.element) * this.#width(memory);
   }
 
   #array(memory: Memory, length: number | null): string {
+    const packed = this.#packed.get(memory);
+    if (packed) {
+      const words = packedArray(packed);
+      return length === null ? `array<${words}>` : `array<${words}, ${Math.ceil(length / packed.words / 2)}>`;
+    }
     const width = this.#width(memory);
     const plain = memory.atomic && memory.element === "f32" ? "u32" : memory.element;
     const scalar = memory.atomic ? `atomic<${plain}>` : plain;
@@ -223,7 +273,9 @@ export class WgslEmitter extends Emitter {
 
   protected override literal(type: ScalarType, value: number | boolean): Expression {
     const isPlain = typeof value === "boolean" || (Number.isFinite(value) && !Object.is(value, -0));
+    if (isHalf(type) && !(type === "f16" && this.#hasF16)) return this.literal("f32", value);
     if (isPlain) return wgslLiteral(type, value);
+    if (type === "f16") return { ...call("f16", this.literal("f32", value)), simple: true };
     const name = Number.isNaN(value) ? "nanBits" : value === 0 ? "negativeZeroBits" : "infinityBits";
     const bits = { ...call("bitcast<f32>", simple(this.helper(name))), simple: true };
     return value === -Infinity ? { ...prefix("-", bits), simple: true } : bits;
@@ -253,7 +305,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override declareVariable(name: string, type: Variable["type"], text: string | null): string {
-    return `var ${name}: ${WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
+    return `var ${name}: ${isHalf(type) ? (type === "f16" && this.#hasF16 ? "f16" : "f32") : WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
   }
 
   protected override element(memory: Memory, index: Expression): Expression {
@@ -261,8 +313,90 @@ export class WgslEmitter extends Emitter {
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
+  /** A word of packed memory, to read. */
+  #word(memory: Memory, index: Expression): Expression {
+    const element = this.element(memory, index);
+    return this.#packed.get(memory)?.isAtomic ? call("atomicLoad", simple(`&${element.text}`)) : element;
+  }
+
+  protected override loadElement(memory: Memory, index: Operand): Expression {
+    const packed = this.#packed.get(memory);
+    if (!packed) return this.element(memory, index);
+    const helper = (name: string): string => this.helper(name);
+    if (typeof index.constant === "number") {
+      const word = this.#word(memory, simple(`${index.constant >>> 1}u`));
+      return expanded(packed.type, word, index.constant % 2 === 1, helper);
+    }
+    const at = this.#unsigned(index);
+    const word = this.#word(memory, infix(">>", at, simple("1u")));
+    return this.#halfOf(packed, word, at);
+  }
+
+  /** The element of a word that an index asks for. */
+  #halfOf({ type }: PackedMemory, word: Expression, index: Expression): Expression {
+    const shift = infix("*", simple("16u"), infix("&", index, simple("1u")));
+    return expanded(type, infix(">>", word, shift), false, (name) => this.helper(name));
+  }
+
+  /** An index as a name of type u32. */
+  #unsigned(index: Operand): Expression {
+    return this.bind(index.type === "i32" ? call("u32", index) : index, "u32", "offset");
+  }
+
+  protected override storeElement(memory: Memory, index: Operand, value: Operand): void {
+    const packed = this.#packed.get(memory);
+    if (!packed) return super.storeElement(memory, index, value);
+    const at = this.#unsigned(index);
+    const word = this.element(memory, infix(">>", at, simple("1u")));
+    const bits = call(this.helper(`bitsOf${packed.type.toUpperCase()}`), value);
+    const store = call(this.helper(`storeHalf${packed.space}`), simple(`&${word.text}`), at, bits);
+    this.line(`${store.text};`);
+  }
+
+  /** The elements of a packed array that an access of `count` elements from `index` on touches. */
+  #packedElements(packed: PackedMemory, index: Operand, count: number): Expression[] {
+    const size = 2 * packed.words;
+    const first =
+      typeof index.constant === "number"
+        ? simple(`${index.constant / size}u`)
+        : infix(">>", index, simple(`${Math.log2(size)}u`));
+    const parts = count / size;
+    if (parts === 1) return [first];
+    const base = this.bind(index.type === "i32" ? call("u32", first) : first, "u32", "offset");
+    return Array.from({ length: parts }, (_, k) => (k === 0 ? base : infix("+", base, simple(`${k}u`))));
+  }
+
+  #packedLoad(packed: PackedMemory, { memory, results }: LoadNode, index: Operand): readonly Expression[] {
+    const words = this.#packedElements(packed, index, results.length).flatMap((element) => {
+      const hint = `${memory.name}${packed.words === 1 ? "Word" : "Vector"}`;
+      const name = this.bind(this.#word(memory, element), "u32", hint).text;
+      return Array.from({ length: packed.words }, (_, k) => (packed.words === 1 ? name : `${name}.${"xyzw"[k]}`));
+    });
+    return results.map((_, k) =>
+      expanded(packed.type, simple(words[k >> 1] as string), k % 2 === 1, (name) => this.helper(name)),
+    );
+  }
+
+  #packedStore(packed: PackedMemory, { memory }: StoreNode, index: Operand, values: readonly Operand[]): void {
+    const pairs = Array.from({ length: values.length / 2 }, (_, k) =>
+      pairOf(packed.type, values[2 * k] as Operand, values[2 * k + 1] as Operand, (name) => this.helper(name)),
+    );
+    this.#packedElements(packed, index, values.length).forEach((element, k) => {
+      const target = this.element(memory, element);
+      const parts = pairs.slice(k * packed.words, (k + 1) * packed.words);
+      const value = parts.length === 1 ? (parts[0] as Expression) : call(`vec${parts.length}<u32>`, ...parts);
+      this.line(
+        packed.isAtomic
+          ? `atomicStore(&${target.text}, ${value.text});`
+          : `${target.text} = ${value.text};`,
+      );
+    });
+  }
+
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
     const { memory, results } = node;
+    const packed = this.#packed.get(memory);
+    if (packed) return this.#packedLoad(packed, node, index);
     const width = this.#width(memory);
     this.#noteWidth("load", memory, results.length);
     if (width === 1) {
@@ -279,6 +413,8 @@ export class WgslEmitter extends Emitter {
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const { memory } = node;
+    const packed = this.#packed.get(memory);
+    if (packed) return this.#packedStore(packed, node, index, values);
     const width = this.#width(memory);
     this.#noteWidth("store", memory, values.length);
     if (width === 1) {
@@ -299,7 +435,8 @@ export class WgslEmitter extends Emitter {
     const parts = asked / width;
     const became =
       parts === 1 ? `vec${width}` : `${parts} ${action}s of ${width === 1 ? "a scalar" : `vec${width}`}`;
-    const why = parts === 1 ? "" : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
+    const isWidest = width === 4;
+    const why = parts === 1 ? "" : isWidest ? ", the widest vectors" : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
     this.note(
       `${action} of ${asked} consecutive ${memory.element} of ${memory.name}`,
       became + why,
@@ -360,7 +497,12 @@ export class WgslEmitter extends Emitter {
 
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {
     if (this.#hasReadWrite) this.line("storageBarrier();");
-    return call("workgroupUniformLoad", simple(`&${this.element(node.memory, index).text}`));
+    const { memory } = node;
+    const packed = this.#packed.get(memory);
+    if (!packed) return call("workgroupUniformLoad", simple(`&${this.element(memory, index).text}`));
+    const at = this.#unsigned(index);
+    const word = this.element(memory, infix(">>", at, simple("1u")));
+    return this.#halfOf(packed, call("workgroupUniformLoad", simple(`&${word.text}`)), at);
   }
 
   protected override forHeader(
