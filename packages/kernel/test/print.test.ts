@@ -311,7 +311,7 @@ describe("deserialise refuses", () => {
     ["a name that is no string", changed("name", 3), /kernel\.name is 3, not a string/],
     ["a name that is no identifier", changed("name", "a b"), /the name "a b" is no identifier/],
     ["an unknown kind of parameter", changed("params.0.kind", "x"), /params\[0\]\.kind is "x"/],
-    ["an unknown element type", changed("params.2.element", "f16"), /params\[2\]\.element is "f16"/],
+    ["an unknown element type", changed("params.2.element", "f64"), /params\[2\]\.element is "f64"/],
     ["an access that is none", changed("params.2.access", "rw"), /params\[2\]\.access is "rw"/],
     ["a flag that is none", changed("shared.0.atomic", 0), /shared\[0\]\.atomic is 0/],
     ["a negative length", changed("shared.0.length", -1), /shared\[0\]\.length is -1/],

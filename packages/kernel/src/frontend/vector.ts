@@ -4,7 +4,7 @@ import { EvolverError } from "../errors.ts";
 import { captureSite } from "../ir/site.ts";
 import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
 import { fma } from "./functions.ts";
-import type { F32, Operand, ScalarOf } from "./scalar.ts";
+import type { BF16, F16, F32, Float, Operand, ScalarOf } from "./scalar.ts";
 
 export type VecWidth = 2 | 4 | 8;
 
@@ -106,16 +106,19 @@ export function vec<T extends NumericType>(...components: ScalarOf<T>[]): Vec<T,
 }
 
 /** acc + Σ a[k]·b[k], a chain of fma in the order of the components. */
-export function dot<T extends FloatType, N extends VecWidth>(
-  a: Vec<T, N>,
-  b: Vec<T, N>,
-  acc: Operand<NoInfer<T>> | number = 0,
-): ScalarOf<T> {
+export function dot<N extends VecWidth>(a: Vec<"f32", N>, b: Vec<"f32", N>, acc?: F32 | number): F32;
+export function dot<N extends VecWidth>(a: Vec<"f16", N>, b: Vec<"f16", N>, acc?: F16 | number): F16;
+export function dot<N extends VecWidth>(a: Vec<"bf16", N>, b: Vec<"bf16", N>, acc?: BF16 | number): BF16;
+export function dot(
+  a: Vec<FloatType, VecWidth>,
+  b: Vec<FloatType, VecWidth>,
+  acc: Float | number = 0,
+): Float {
   const { recorder } = a.at(0);
   return recorder.within(recorder.place(), () => {
     let total = acc as F32 | number;
     for (let k = 0; k < a.width; k++) total = fma(a.at(k) as F32, b.at(k) as F32, total);
-    return total as unknown as ScalarOf<T>;
+    return total as F32;
   });
 }
 
