@@ -4,7 +4,13 @@
  */
 
 import { toBF16Bits, toF16Bits, type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
-import { EvolverError, isInteger, type BufferDescriptor, type ElementType, type Kernel } from "@evolver/kernel";
+import {
+  EvolverError,
+  isInteger,
+  type BufferDescriptor,
+  type ElementType,
+  type Kernel,
+} from "@evolver/kernel";
 
 export interface LaunchOptions {
   /** Workgroups on x, y, z. */

@@ -1,15 +1,6 @@
 /** Operations among the lanes of a subgroup, at the device's width. */
 
-import {
-  buffer,
-  f32,
-  kernel,
-  u32,
-  type Gpu,
-  type WordType,
-  type ScalarOf,
-  type U32,
-} from "@evolver/kernel";
+import { buffer, f32, kernel, u32, type Gpu, type WordType, type ScalarOf, type U32 } from "@evolver/kernel";
 import { array, launch, noise, subgroupsOf, type Case, type KernelCase } from "../case.ts";
 import { TYPES } from "./operation.ts";
 

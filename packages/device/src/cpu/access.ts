@@ -113,7 +113,10 @@ export function loadScalar(e: Emitter, node: LoadNode, cache: AddressCache, asSp
   node.results.forEach((result, i) => {
     e.f.get(address);
     if (half !== null) {
-      e.f.memory(OP.i32Load16U, offset + 2 * i, 1).op(OP.i32x4Splat).call(e.helpers.expand(half));
+      e.f
+        .memory(OP.i32Load16U, offset + 2 * i, 1)
+        .op(OP.i32x4Splat)
+        .call(e.helpers.expand(half));
       if (!asSplat) {
         e.f.lane(OP.f32x4ExtractLane, 0);
         e.setScalar(result);

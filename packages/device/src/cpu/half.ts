@@ -21,15 +21,25 @@ export function roundSingles(f: FunctionBuilder, type: HalfType): void {
   const rounded = f.local("v128");
   // Adding just less than half a unit, and one more if the last kept bit is odd, carries where it must.
   f.get(0).i32(dropped).op(OP.i32x4ShrU).i32x4(all(1)).op(OP.v128And);
-  f.get(0).i32x4(all(2 ** (dropped - 1) - 1)).op(OP.i32x4Add).op(OP.i32x4Add);
-  f.i32x4(all(-(2 ** dropped))).op(OP.v128And).set(rounded);
+  f.get(0)
+    .i32x4(all(2 ** (dropped - 1) - 1))
+    .op(OP.i32x4Add)
+    .op(OP.i32x4Add);
+  f.i32x4(all(-(2 ** dropped)))
+    .op(OP.v128And)
+    .set(rounded);
   if (type === "f16") {
     const magnitude = f.local("v128");
     f.get(0).op(OP.f32x4Abs).set(magnitude);
     // Subnormal numbers are the multiples of 2^-24, one unit in the last place of 1/2.
     f.get(magnitude).f32x4(0.5).op(OP.f32x4Add).f32x4(0.5).op(OP.f32x4Sub);
     withSign(f);
-    f.get(rounded).get(magnitude).f32x4(2 ** -14).op(OP.f32x4Lt).op(OP.v128Bitselect).set(rounded);
+    f.get(rounded)
+      .get(magnitude)
+      .f32x4(2 ** -14)
+      .op(OP.f32x4Lt)
+      .op(OP.v128Bitselect)
+      .set(rounded);
     f.f32x4(Infinity);
     withSign(f);
     f.get(rounded).get(magnitude).f32x4(65520).op(OP.f32x4Ge).op(OP.v128Bitselect).set(rounded);
@@ -54,8 +64,13 @@ export function roundDoubles(f: FunctionBuilder, type: HalfType): void {
   f.get(x).i32x4(both(0, SIGN)).op(OP.v128And).set(sign);
   f.get(x).i32(dropped).op(OP.i64x2ShrU).i32x4(both(1, 0)).op(OP.v128And);
   const highHalf = 2 ** (dropped - 33);
-  f.get(x).i32x4(both(-1, highHalf - 1)).op(OP.i64x2Add).op(OP.i64x2Add);
-  f.i32x4(both(0, -(2 * highHalf))).op(OP.v128And).set(rounded);
+  f.get(x)
+    .i32x4(both(-1, highHalf - 1))
+    .op(OP.i64x2Add)
+    .op(OP.i64x2Add);
+  f.i32x4(both(0, -(2 * highHalf)))
+    .op(OP.v128And)
+    .set(rounded);
   f.get(x).f64x2(magic).op(OP.f64x2Add).f64x2(magic).op(OP.f64x2Sub).get(sign).op(OP.v128Or);
   f.get(rounded);
   f.f64x2(smallest).get(x).op(OP.f64x2Abs).op(OP.f64x2Gt);
@@ -78,9 +93,16 @@ export function expandBits(f: FunctionBuilder, type: HalfType): void {
   const magnitude = f.local("v128");
   f.get(0).i32x4(all(0x7fff)).op(OP.v128And).i32(13).op(OP.i32x4Shl).set(magnitude);
   // The exponent's bias is 112 less; subnormal numbers become normal by the same product.
-  f.get(magnitude).f32x4(2 ** 112).op(OP.f32x4Mul);
+  f.get(magnitude)
+    .f32x4(2 ** 112)
+    .op(OP.f32x4Mul);
   // Infinity and NaN have the largest exponent in both.
-  f.get(magnitude).i32x4(all(0x0f800000 - 1)).op(OP.i32x4GtS).i32x4(all(0x7f800000)).op(OP.v128And).op(OP.v128Or);
+  f.get(magnitude)
+    .i32x4(all(0x0f800000 - 1))
+    .op(OP.i32x4GtS)
+    .i32x4(all(0x7f800000))
+    .op(OP.v128And)
+    .op(OP.v128Or);
   f.get(0).i32x4(all(0x8000)).op(OP.v128And).i32(16).op(OP.i32x4Shl).op(OP.v128Or);
   f.release(magnitude);
 }
@@ -95,10 +117,22 @@ export function compressBits(f: FunctionBuilder, type: HalfType): void {
   const magnitude = f.local("v128");
   f.get(0).op(OP.f32x4Abs).set(magnitude);
   // Normal numbers lose 112 of the exponent's bias; what is infinite stays at the largest exponent.
-  f.get(magnitude).i32(13).op(OP.i32x4ShrU).i32x4(all(112 << 10)).op(OP.i32x4Sub).i32x4(all(0x7c00)).op(OP.i32x4MinS);
+  f.get(magnitude)
+    .i32(13)
+    .op(OP.i32x4ShrU)
+    .i32x4(all(112 << 10))
+    .op(OP.i32x4Sub)
+    .i32x4(all(0x7c00))
+    .op(OP.i32x4MinS);
   // Subnormal numbers are integers in units of 2^-24.
-  f.get(magnitude).f32x4(2 ** 24).op(OP.f32x4Mul).op(OP.i32x4TruncSatF32x4S);
-  f.get(magnitude).f32x4(2 ** -14).op(OP.f32x4Ge).op(OP.v128Bitselect);
+  f.get(magnitude)
+    .f32x4(2 ** 24)
+    .op(OP.f32x4Mul)
+    .op(OP.i32x4TruncSatF32x4S);
+  f.get(magnitude)
+    .f32x4(2 ** -14)
+    .op(OP.f32x4Ge)
+    .op(OP.v128Bitselect);
   f.get(0).i32(16).op(OP.i32x4ShrU).i32x4(all(0x8000)).op(OP.v128And).op(OP.v128Or);
   f.i32x4(all(CANONICAL_F16_NAN)).get(0).get(0).op(OP.f32x4Eq).op(OP.v128Bitselect);
   f.release(magnitude);

@@ -37,7 +37,11 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     this.#driver.assertUsable();
     const array = newArray(this.element, this.length);
     if (this.length > 0) {
-      const code = this.#driver.call.cuMemcpyDtoH(array, this.#pointer, this.length * elementBytes(this.element));
+      const code = this.#driver.call.cuMemcpyDtoH(
+        array,
+        this.#pointer,
+        this.length * elementBytes(this.element),
+      );
       this.#driver.check(code, "reading a buffer");
     }
     return array;

@@ -175,7 +175,9 @@ export function loadFunction(
   options: CheckOptions,
 ): string {
   const targets = Array.from({ length: w }, (_, j) => `d${j}`);
-  const get = targets.map((d, j) => `V[${d}+l]=${DECODE[memory.element]}(m${k}[i${j ? `+${j}` : ""}]);`).join("");
+  const get = targets
+    .map((d, j) => `V[${d}+l]=${DECODE[memory.element]}(m${k}[i${j ? `+${j}` : ""}]);`)
+    .join("");
   return `function ${name}(S,o,${targets.join(",")},M,n,site){
   const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;${scan(w)}
   if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){
@@ -206,7 +208,9 @@ export function uniformLoadFunction(
   const rest = [1, 2, 3, 4, 5, 6, 7].slice(0, w - 1);
   const decode = DECODE[memory.element];
   const fields =
-    memory.space === "global" ? [field("readSectors"), "1"] : [field("passes"), `groups(M,n,${words(memory, w)})`];
+    memory.space === "global"
+      ? [field("readSectors"), "1"]
+      : [field("passes"), `groups(M,n,${words(memory, w)})`];
   const count = `c${k}[${field("readRequests")}]++;c${k}[${field("readBytes")}]+=n*${elementBytes(memory.element) * w};c${k}[${fields[0]}]+=${fields[1]};`;
   return `function ${name}(S,i,M,n,site){
   request++;
@@ -227,7 +231,9 @@ export function storeFunction(
   options: CheckOptions,
 ): string {
   const sources = Array.from({ length: w }, (_, j) => `d${j}`);
-  const put = sources.map((d, j) => `m${k}[i${j ? `+${j}` : ""}]=${ENCODE[memory.element]}(V[${d}+l]);`).join("");
+  const put = sources
+    .map((d, j) => `m${k}[i${j ? `+${j}` : ""}]=${ENCODE[memory.element]}(V[${d}+l]);`)
+    .join("");
   return `function ${name}(S,o,${sources.join(",")},M,n,site){
   const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;changes++;${scan(w)}
   if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){

@@ -56,7 +56,11 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     const start = offset * elementBytes(this.element);
     const end = start + data.byteLength;
     const isWhole = start % COPY_GRANULARITY === 0 && end % COPY_GRANULARITY === 0;
-    if (isWhole || data.length === 0 || (start % COPY_GRANULARITY === 0 && offset + data.length === this.length))
+    if (
+      isWhole ||
+      data.length === 0 ||
+      (start % COPY_GRANULARITY === 0 && offset + data.length === this.length)
+    )
       return this.#upload(data, offset);
     // An element beside the data shares a word with it.
     const contents = await this.read();

@@ -224,7 +224,8 @@ export abstract class Emitter extends Target {
     const [index] = this.#takeAll([node.index]) as [Operand];
     const reads = new Set([...this.#reads, node.memory]);
     const [result] = node.results as [Value];
-    if (node.results.length === 1) return this.#define(result, this.loadElement(node.memory, index), node, reads);
+    if (node.results.length === 1)
+      return this.#define(result, this.loadElement(node.memory, index), node, reads);
     const parts = this.wideLoad(node, index);
     node.results.forEach((value, k) =>
       this.#define(value, parts[k] as Expression, node, new Set([node.memory])),

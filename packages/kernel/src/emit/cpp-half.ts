@@ -91,7 +91,10 @@ const widen = "return __int_as_float(int(bits) << 16);";
 
 /** PTX: f16 from sm_53 on, bf16 from sm_80 on. */
 const ptx = (instruction: string, operands: string): string =>
-  `${instruction} ${operands.split(" ").map((_, k) => `%${k}`).join(", ")};`;
+  `${instruction} ${operands
+    .split(" ")
+    .map((_, k) => `%${k}`)
+    .join(", ")};`;
 
 const binaryPtx = (instruction: string): string =>
   `f16 c; asm("${ptx(instruction, "c a b")}" : "=h"(c.bits) : "h"(a.bits), "h"(b.bits)); return c;`;

@@ -8,7 +8,11 @@ const zero = simple("0");
 const one = simple("1");
 
 /** Wraps a number into the range of a type; only two-byte types need a helper. */
-function wrap(expression: Expression, type: ScalarType, helper: (name: string) => string = (name) => name): Expression {
+function wrap(
+  expression: Expression,
+  type: ScalarType,
+  helper: (name: string) => string = (name) => name,
+): Expression {
   switch (type) {
     case "f32":
       return call("fround", expression);

@@ -170,7 +170,9 @@ export class JsEmitter extends Emitter {
 
   protected override storeElement(memory: Memory, index: Expression, value: Expression): void {
     const { element } = memory;
-    const text = isHalf(element) ? call(this.helper(`bitsOf${element.toUpperCase()}`), value).text : value.text;
+    const text = isHalf(element)
+      ? call(this.helper(`bitsOf${element.toUpperCase()}`), value).text
+      : value.text;
     this.line(`${this.element(memory, index).text} = ${text};`);
   }
 

@@ -79,7 +79,10 @@ export function halfTypesOf(ir: KernelIR): {
 } {
   const all = new Set<HalfType>();
   const exchanged = new Set<HalfType>();
-  const memories = [...ir.shared, ...ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : []))];
+  const memories = [
+    ...ir.shared,
+    ...ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : [])),
+  ];
   for (const { element } of memories) if (isHalf(element)) all.add(element);
   visitNodes(ir.body, (node) => {
     for (const { type } of resultsOf(node)) {

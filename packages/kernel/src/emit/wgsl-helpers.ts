@@ -133,12 +133,7 @@ ${steps
   });
   const f16 = hasF16 ? "f16" : "f32";
   return {
-    ...sums(
-      "F16",
-      f16,
-      (sum) => (hasF16 ? sum : `roundF16(${sum})`),
-      hasF16 ? [] : ["roundF16"],
-    ),
+    ...sums("F16", f16, (sum) => (hasF16 ? sum : `roundF16(${sum})`), hasF16 ? [] : ["roundF16"]),
     ...sums("BF16", "f32", (sum) => `roundBF16(${sum})`, ["roundBF16"]),
     subgroupMinF16: butterfly("subgroupMinF16", (other) => `min(result, ${other})`, f16),
     subgroupMaxF16: butterfly("subgroupMaxF16", (other) => `max(result, ${other})`, f16),

@@ -33,14 +33,7 @@ import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./resul
 import { accessWidths, halfTypesOf, singlyStored } from "./uses.ts";
 import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
 import { subgroupCall } from "./wgsl-subgroups.ts";
-import {
-  expanded,
-  packedArray,
-  packedMemory,
-  pairOf,
-  withHalves,
-  type PackedMemory,
-} from "./wgsl-half.ts";
+import { expanded, packedArray, packedMemory, pairOf, withHalves, type PackedMemory } from "./wgsl-half.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
@@ -370,25 +363,32 @@ export class WgslEmitter extends Emitter {
     const words = this.#packedElements(packed, index, results.length).flatMap((element) => {
       const hint = `${memory.name}${packed.words === 1 ? "Word" : "Vector"}`;
       const name = this.bind(this.#word(memory, element), "u32", hint).text;
-      return Array.from({ length: packed.words }, (_, k) => (packed.words === 1 ? name : `${name}.${"xyzw"[k]}`));
+      return Array.from({ length: packed.words }, (_, k) =>
+        packed.words === 1 ? name : `${name}.${"xyzw"[k]}`,
+      );
     });
     return results.map((_, k) =>
       expanded(packed.type, simple(words[k >> 1] as string), k % 2 === 1, (name) => this.helper(name)),
     );
   }
 
-  #packedStore(packed: PackedMemory, { memory }: StoreNode, index: Operand, values: readonly Operand[]): void {
+  #packedStore(
+    packed: PackedMemory,
+    { memory }: StoreNode,
+    index: Operand,
+    values: readonly Operand[],
+  ): void {
     const pairs = Array.from({ length: values.length / 2 }, (_, k) =>
-      pairOf(packed.type, values[2 * k] as Operand, values[2 * k + 1] as Operand, (name) => this.helper(name)),
+      pairOf(packed.type, values[2 * k] as Operand, values[2 * k + 1] as Operand, (name) =>
+        this.helper(name),
+      ),
     );
     this.#packedElements(packed, index, values.length).forEach((element, k) => {
       const target = this.element(memory, element);
       const parts = pairs.slice(k * packed.words, (k + 1) * packed.words);
       const value = parts.length === 1 ? (parts[0] as Expression) : call(`vec${parts.length}<u32>`, ...parts);
       this.line(
-        packed.isAtomic
-          ? `atomicStore(&${target.text}, ${value.text});`
-          : `${target.text} = ${value.text};`,
+        packed.isAtomic ? `atomicStore(&${target.text}, ${value.text});` : `${target.text} = ${value.text};`,
       );
     });
   }
@@ -436,7 +436,12 @@ export class WgslEmitter extends Emitter {
     const became =
       parts === 1 ? `vec${width}` : `${parts} ${action}s of ${width === 1 ? "a scalar" : `vec${width}`}`;
     const isWidest = width === 4;
-    const why = parts === 1 ? "" : isWidest ? ", the widest vectors" : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
+    const why =
+      parts === 1
+        ? ""
+        : isWidest
+          ? ", the widest vectors"
+          : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
     this.note(
       `${action} of ${asked} consecutive ${memory.element} of ${memory.name}`,
       became + why,

@@ -4,7 +4,18 @@ import { EvolverError } from "../errors.ts";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
 import type { ScalarType } from "../ir/types.ts";
-import { lift, Scalar, wrap, type BF16, type Bool, type F16, type F32, type Float, type I32, type U32 } from "./scalar.ts";
+import {
+  lift,
+  Scalar,
+  wrap,
+  type BF16,
+  type Bool,
+  type F16,
+  type F32,
+  type Float,
+  type I32,
+  type U32,
+} from "./scalar.ts";
 
 type Numeric = Float | I32 | U32;
 /** The literals that may stand beside a value of class S. */
@@ -56,7 +67,9 @@ export function fma(a: F16 | number, b: F16 | number, c: F16 | number): F16;
 export function fma(a: BF16 | number, b: BF16 | number, c: BF16 | number): BF16;
 export function fma(a: Float | number, b: Float | number, c: Float | number): Float {
   const { recorder, type } = firstScalar([a, b, c]);
-  return wrap(recorder.op("fma", [lift(recorder, a, type), lift(recorder, b, type), lift(recorder, c, type)]));
+  return wrap(
+    recorder.op("fma", [lift(recorder, a, type), lift(recorder, b, type), lift(recorder, c, type)]),
+  );
 }
 
 export const exp = (x: F32): F32 => call("exp", x);
