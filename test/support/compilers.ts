@@ -1,7 +1,15 @@
 /** The compilers that emitted code is given to, where the machine has them. Node only, as all tests are. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -24,9 +32,16 @@ function findProgram(name: string, ...folders: readonly string[]): string | null
 
 export const nvcc = findProgram("nvcc", "/usr/local/cuda/bin");
 export const clang = findProgram("clang-19");
+export const gcc = findProgram("g++");
+/** A C++ compiler for this machine. */
+export const cpp = findProgram("clang++-19") ?? gcc;
+/** Our own small HIP for processors. */
+export const hipCpu = join(import.meta.dirname, "hip-cpu");
 
-/** Several sources as one file, each in a namespace of its own: compilers start slowly. */
+/** Several sources as one file, each (unless it is alone) in a namespace of its own: compilers start slowly. */
 function together(sources: readonly NamedSource[]): string {
+  const [only] = sources;
+  if (sources.length === 1 && only !== undefined) return only.source;
   return sources.map(({ name, source }) => `namespace ${name}_file {\n${source}\n}`).join("\n");
 }
 
@@ -147,4 +162,67 @@ export async function openWgsl(): Promise<WgslCompiler | null> {
     },
     close: () => device.destroy(),
   };
+}
+
+/**
+ * Both halves of a HIP program by clang without ROCm, into objects: for the host with declarations in place of HIP's
+ * header, for the GPU with the names that the file itself brings.
+ */
+export function compileHipHost(source: string, subgroup: number): Compiled {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-hip-host-"));
+  try {
+    const names = /#else\n(\/\/ What this file needs[^]*?)#endif\n\n#pragma/.exec(source)?.[1] ?? "";
+    // Before the names, some of which are macros that the standard headers would stumble over.
+    const standard = (source.match(/^#include <\w+>$/gm) ?? []).map((line) => `${line}\n`).join("");
+    mkdirSync(join(folder, "hip"));
+    copyFileSync(join(import.meta.dirname, "hip-declarations.h"), join(folder, "hip", "declarations.h"));
+    writeFileSync(
+      join(folder, "hip", "hip_runtime.h"),
+      `#pragma once\n${standard}${names}#include "declarations.h"\n`,
+    );
+    const architecture = subgroup === 32 ? "gfx1100" : "gfx942";
+    const both = ["--cuda-host-only", "--cuda-device-only"].map((half) =>
+      compile(clang as string, "hip", source, [
+        ...["-x", "hip", "-std=c++17", "-nogpulib", "-nogpuinc", "-O1", "-Wall", "-Wno-pass-failed"],
+        ...[half, `--offload-arch=${architecture}`, `-I${folder}`, "-S"],
+      ]),
+    ) as [Compiled, Compiled];
+    return {
+      ok: both.every(({ ok }) => ok),
+      log: both.map(({ log }) => log).join(""),
+      output: both[1].output,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export interface HipRun {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+/**
+ * Builds a HIP program for this machine's processor and runs it there.
+ *
+ * @param order in which lanes run between the places where they meet: "ascending", "descending" or a seed
+ */
+export function runHip(source: string, subgroup: 32 | 64, order = "ascending"): HipRun {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-hip-run-"));
+  try {
+    const [input, program] = [join(folder, "program.hip"), join(folder, "program")];
+    writeFileSync(input, source);
+    const options = ["-x", "c++", "-std=c++17", "-O1", "-Wall", "-Wno-unknown-pragmas"];
+    const built = spawnSync(
+      cpp as string,
+      [...options, `-DHIP_CPU_WAVEFRONT=${subgroup}`, `-I${join(hipCpu, "include")}`, "-o", program, input],
+      { encoding: "utf8" },
+    );
+    if (built.status !== 0 || built.stderr !== "") return { status: null, output: built.stderr };
+    const env = { ...process.env, HIP_CPU_ORDER: order };
+    const { status, stdout, stderr } = spawnSync(program, [], { encoding: "utf8", env, timeout: 60_000 });
+    return { status, output: stdout + stderr };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -4,8 +4,8 @@
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 
 const cache = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "evolver", "swiftshader");
@@ -14,7 +14,7 @@ const cache = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "e
 function archive(): string | null {
   if (process.platform !== "linux" || process.arch !== "x64") return null;
   try {
-    const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");
+    const entry = fileURLToPath(import.meta.resolve("@sparticuz/chromium"));
     const path = join(dirname(entry), "..", "bin", "swiftshader.tar.br");
     return existsSync(path) ? path : null;
   } catch {

@@ -2,8 +2,8 @@
 
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { EvolverError, Kernel } from "@evolver/kernel";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { EvolverError, Kernel, siteOfThrown, type SourceLocation } from "@evolver/kernel";
 
 export interface NamedKernel {
   readonly exportName: string;
@@ -39,16 +39,34 @@ function splitTarget(target: string): [string, string?] {
 }
 
 async function importFile(path: string): Promise<Record<string, unknown>> {
+  logToStderr();
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof EvolverError) throw error;
     const what = error instanceof Error ? error.message : String(error);
     throw new EvolverError("FILE_NOT_LOADED", `${path} could not be loaded: ${what}`, {
+      where: placeOf(error),
       hint: "the file must run under Node as it is: type annotations are stripped, enums and namespaces are not supported",
       cause: error,
     });
   }
+}
+
+const OWN_FOLDER = fileURLToPath(new URL(".", import.meta.url));
+
+/** Standard output is for the answer: what the file, or a body later, prints goes to standard error. */
+function logToStderr(): void {
+  console.log = console.info = console.debug = console.error;
+}
+
+/** Of a syntax error, the line that Node's report begins with; else where the file's code was when it threw. */
+function placeOf(error: unknown): SourceLocation[] {
+  if (!(error instanceof Error)) return [];
+  const [, file, line] = /^(\/.*):(\d+)\n/.exec(error.stack ?? "") ?? [];
+  if (file !== undefined) return [{ file, line: Number(line), column: 1 }];
+  const { location } = siteOfThrown(error);
+  return location.line > 0 && !location.file.startsWith(OWN_FOLDER) ? [location] : [];
 }
 
 function pick(module: Record<string, unknown>, name: string, path: string): Kernel {

@@ -91,6 +91,7 @@ function buildProgram(finish: (code: number) => void): Command {
     )
     .option("--subgroup <width>", "invocations a subgroup, 4 to 128", integer(4, 128), 32)
     .option("--shape <shape>", "for a rung: B1,Hq8,Hkv2,S256,D64 (the default shape if absent)")
+    .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
     .option("-o, --output <file>", "write to this file instead of stdout")
     .addOption(json())
     .addOption(verbose())
@@ -166,6 +167,7 @@ interface EmitFlags {
   readonly target: "js" | "wgsl" | "cuda" | "hip";
   readonly subgroup: number;
   readonly shape?: string;
+  readonly selftest: boolean;
   readonly output?: string;
   readonly json: boolean;
 }

@@ -13,6 +13,7 @@ import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from 
  * - `progress`: subgroups that wait for each other in a loop all get on.
  * - `subnormals`: f32 below 2⁻¹²⁶ is kept, not flushed to zero.
  * - `exactDivision`: `div`, `sqrt` and `fma` round once.
+ * - `separateRounding`: a product that is added to something is rounded first, never fused with the sum.
  * - `specialLiterals`: arithmetic with a literal NaN, infinity or zero is not simplified as if there were no such values.
  * - `ordering`: atomics with an order other than "relaxed" order other memory.
  * - `dynamicUniformity`: kernels whose uniformity is not proved are taken.
@@ -22,6 +23,7 @@ export type Capability =
   | "progress"
   | "subnormals"
   | "exactDivision"
+  | "separateRounding"
   | "specialLiterals"
   | "ordering"
   | "dynamicUniformity"

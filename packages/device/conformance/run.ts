@@ -11,6 +11,7 @@ const ALL: readonly Capability[] = [
   "progress",
   "subnormals",
   "exactDivision",
+  "separateRounding",
   "specialLiterals",
   "ordering",
   "dynamicUniformity",
@@ -20,6 +21,7 @@ const ALL: readonly Capability[] = [
 const NATIVE: readonly Capability[] = [
   "subnormals",
   "exactDivision",
+  "separateRounding",
   "specialLiterals",
   "ordering",
   "dynamicUniformity",

@@ -102,5 +102,5 @@ export interface ClockedDevice extends Device {
 }
 
 export function isClocked(device: Device): device is ClockedDevice {
-  return "time" in device;
+  return "time" in device && typeof device.time === "function";
 }

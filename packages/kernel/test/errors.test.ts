@@ -149,6 +149,15 @@ describe("values and blocks", () => {
     await Promise.resolve();
   });
 
+  test("bodies that throw on their own, by the line that threw", () => {
+    refused("BODY_THREW", ["undefined as unknown"], () => {
+      (undefined as unknown as Gpu).barrier();
+    });
+    const error = errorFrom(() => build(() => expect.fail("mine")));
+    expect(error.message).toMatch(/^the body of kernel ".*" threw: mine\n/);
+    expect(error.cause).toMatchObject({ message: "mine" });
+  });
+
   test("anything after a break in its block", () => {
     refused("UNREACHABLE_CODE", ["gpu.barrier()", "gpu.break()"], ({ n }, gpu) => {
       gpu.for({ from: 0, to: n }, () => {

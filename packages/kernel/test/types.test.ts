@@ -40,7 +40,9 @@ describe("scalars", () => {
       expectTypeOf(fma(a, 2, 1)).toEqualTypeOf<F32>();
       const less = a.lt(1);
       expectTypeOf(less).toEqualTypeOf<Bool>();
-      y.set(0, select(less, a, 0));
+      const literals = less.and(true).or(false).xor(true);
+      expectTypeOf(literals).toEqualTypeOf<Bool>();
+      y.set(0, select(literals, a, 0));
     });
   });
 
@@ -105,6 +107,16 @@ describe("memory", () => {
       y.set(n, 1);
       y.setVec(0, x.getVec(2, 0));
       w.set(0, n);
+    });
+  });
+
+  test("access as declared, where the parameters stand in the call of kernel", () => {
+    kernel("k", { params: { x: buffer(f32), y: buffer(f32, "read_write") }, workgroup: [64] }, ({ x, y }) => {
+      // @ts-expect-error a read-only buffer is not written
+      x.set(0, 1);
+      // @ts-expect-error nor through a view
+      x.view({ strides: [1] }).set(0, 1);
+      y.set(0, x.get(0));
     });
   });
 

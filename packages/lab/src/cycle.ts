@@ -20,7 +20,8 @@ export interface CycleInput {
   readonly judge: Judge;
   readonly sampler: Sampler;
   readonly policy: Policy;
-  readonly seed: number;
+  /** For the data of this cycle: all its candidates are verified on the same. */
+  readonly dataSeed: number;
   /** All trials of the objective so far. */
   readonly trials: readonly Trial[];
   readonly champion: Champion;
@@ -39,6 +40,8 @@ export interface CycleResult {
   readonly trials: readonly Trial[];
   readonly kept: boolean;
   readonly reason: string;
+  /** Where time is measured: the winner judged again, in a fresh process on fresh data. */
+  readonly secondLook: Verdict | null;
   readonly champion: Champion;
   readonly interrupted: boolean;
   readonly next: readonly string[];
@@ -73,7 +76,8 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
     input.onTrial(trial, i, policy.trialsPerCycle);
   }
 
-  const decision = decide(champion, trials, policy);
+  const first = decide(champion, trials, policy);
+  const { decision, secondLook } = await lookAgain(input, first, trials);
   const after = decision.winner ?? champion;
   const all = [...input.trials, ...trials];
   return {
@@ -86,6 +90,7 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
     trials,
     kept: decision.winner !== null,
     reason: decision.reason,
+    secondLook,
     champion: after,
     interrupted: signal.aborted && trials.length < policy.trialsPerCycle && !exhausted,
     next: nextSteps(study, all, after, explainChampion(study, all, after)),
@@ -97,7 +102,7 @@ export async function judgeTrial(
   {
     judge,
     policy,
-    seed,
+    dataSeed,
     champion,
     signal,
   }: Omit<CycleInput, "champion"> & { readonly champion: Champion | null },
@@ -111,7 +116,7 @@ export async function judgeTrial(
     if (verdict.hash !== null && verdict.status !== "duplicate") known[verdict.hash] ??= earlier;
   const request = {
     candidate,
-    seed: deriveSeed(seed, "trial", number),
+    seed: dataSeed,
     known,
     champion: champion?.candidate ?? null,
     deadlineMs: policy.trialSeconds * 1000,
@@ -142,11 +147,55 @@ function gainNeeded({ noise }: Verdict, policy: Policy): number {
   return Math.max(policy.minimumGain, policy.sigmas * noise);
 }
 
-function decide(
-  champion: Champion,
+interface Decision {
+  readonly winner: Champion | null;
+  readonly reason: string;
+}
+
+/**
+ * A measured gain may be luck, or of a process that happened to be laid out well: the winner is judged once more by a
+ * fresh process on fresh data, and must win there too. Modelled time is what it is.
+ */
+async function lookAgain(
+  input: CycleInput,
+  first: Decision,
   trials: readonly Trial[],
-  policy: Policy,
-): { readonly winner: Champion | null; readonly reason: string } {
+): Promise<{ readonly decision: Decision; readonly secondLook: Verdict | null }> {
+  const { judge, policy, champion, dataSeed, signal } = input;
+  const winner = trials.find(({ number }) => number === first.winner?.trial);
+  if (first.winner === null || winner === undefined || first.winner.timeKind === "modelled" || signal.aborted)
+    return { decision: first, secondLook: null };
+  await judge.renew();
+  const request = {
+    candidate: winner.candidate,
+    seed: deriveSeed(dataSeed, "second look", winner.number),
+    known: {},
+    champion: champion.candidate,
+    deadlineMs: policy.trialSeconds * 1000,
+  };
+  let secondLook: Verdict;
+  try {
+    secondLook = await judge.judge(request, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const reason = `Stopped before trial ${winner.number} was looked at again; the champion stays.`;
+    return { decision: { winner: null, reason }, secondLook: null };
+  }
+  if (secondLook.status !== "ok") {
+    const reason = `Trial ${winner.number} won, but a fresh judge rejects it: ${secondLook.reason}`;
+    return { decision: { winner: null, reason }, secondLook };
+  }
+  const again = decide(champion, [{ ...winner, verdict: secondLook }], policy);
+  const reason = again.winner
+    ? `${first.reason} A second look in a fresh process agrees: ${timesOf(secondLook, champion)}.`
+    : `Trial ${winner.number} won, but not in a second look in a fresh process: ${timesOf(secondLook, champion)}.`;
+  return { decision: { winner: again.winner, reason }, secondLook };
+}
+
+const timesOf = (verdict: Verdict, champion: Champion): string =>
+  `${formatTime(verdict.timeMs)} against ${formatTime(verdict.championTimeMs ?? champion.timeMs)}`;
+
+function decide(champion: Champion, trials: readonly Trial[], policy: Policy): Decision {
   const passed = trials
     .filter(({ verdict }) => verdict.status === "ok")
     .map((trial) => {
@@ -158,7 +207,7 @@ function decide(
   if (!best) return { winner: null, reason: "No candidate passed the judge; the champion stays." };
   const { trial, gain } = best;
   const needed = gainNeeded(trial.verdict, policy);
-  const numbers = `${formatTime(trial.verdict.timeMs)} against ${formatTime(trial.verdict.championTimeMs ?? champion.timeMs)}`;
+  const numbers = timesOf(trial.verdict, champion);
   if (gain > needed) {
     const speedup = formatSpeedup(1 / (1 - gain));
     return { winner: championOf(trial), reason: `Kept trial ${trial.number}: ${numbers}, ${speedup}.` };

@@ -260,6 +260,7 @@ class Run {
       outcome: {
         kept: result.kept,
         reason: result.reason,
+        ...(result.secondLook === null ? {} : { secondLook: result.secondLook }),
         champion: result.champion,
         interrupted: result.interrupted,
       },
@@ -278,7 +279,7 @@ class Run {
       judge: this.#judge,
       sampler: samplerNamed(this.#agent),
       policy: this.#policy,
-      seed: this.#seed,
+      dataSeed: deriveSeed(this.#seed, "data", cycle),
       trials,
       champion,
       stuck: Math.max(0, this.#own.length - 1 - kept),

@@ -6,7 +6,7 @@
 import { EvolverError } from "@evolver/kernel";
 import { canonicalJson, sha256 } from "./json.ts";
 import type { StudyInput, TimeKind } from "./study.ts";
-import type { Candidate, Trial } from "./verdict.ts";
+import type { Candidate, Trial, Verdict } from "./verdict.ts";
 
 /** What is optimised. Times are comparable within one objective only; a workspace may hold several. */
 export interface Objective {
@@ -47,6 +47,8 @@ export interface CycleRecord {
   readonly outcome: {
     readonly kept: boolean;
     readonly reason: string;
+    /** Where time is measured: the winner as a fresh process judged it. */
+    readonly secondLook?: Verdict;
     /** After the cycle. */
     readonly champion: Champion;
     /** Stopped before all its trials were done. */

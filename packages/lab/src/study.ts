@@ -69,6 +69,11 @@ export interface BoundPlan {
   readonly device: Device;
   /** @param sample on `sim`: for a launch, the workgroups to run (linear indices); null for all */
   run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]>;
+  /**
+   * Enqueues all launches once and does not wait, for timing many executions at a stretch; null where the device has
+   * no clock of its own or something must be done between launches.
+   */
+  readonly enqueue: (() => void) | null;
 }
 
 export interface MeasureContext {

@@ -52,7 +52,7 @@ describe("a run", () => {
     expect(result.speedup).toBeCloseTo(result.baseline.timeMs / result.champion.timeMs, 12);
     expect(result.timeKind).toBe("modelled");
     expect(git("status", "--porcelain")).toBe("");
-    expect(git("fsck", "--strict")).toBe("");
+    expect(git("fsck", "--strict", "--no-dangling")).toBe("");
 
     const subjects = git("log", "--reverse", "--format=%s").split("\n");
     expect(subjects[0]).toBe("Workspace");

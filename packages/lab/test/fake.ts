@@ -89,17 +89,32 @@ function fakeVerdict(point: Point, known: Readonly<Record<string, number>>): Ver
 export interface FakeJudgeOptions {
   readonly delayMs?: number;
   readonly onJudge?: (point: Point) => void;
+  /** Times are measured: by `time` of the point and of how often the process was renewed. */
+  readonly measured?: (point: Point, renewals: number) => number;
 }
 
-export function openFakeJudge({ delayMs = 0, onJudge }: FakeJudgeOptions = {}): OpenJudge {
+export function openFakeJudge({ delayMs = 0, onJudge, measured }: FakeJudgeOptions = {}): OpenJudge {
+  let renewals = 0;
   const judge: Judge = {
     admission: { deviceName: "fake", subgroup: 32, checks: ["Fake checks."] },
-    async judge({ candidate, known }, signal) {
+    async judge({ candidate, known, champion }, signal) {
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       signal?.throwIfAborted();
       if (candidate.kind !== "point") throw new Error("the fake judge knows points only");
       onJudge?.(candidate.point);
-      return fakeVerdict(candidate.point, known);
+      const verdict = fakeVerdict(candidate.point, known);
+      if (measured === undefined || verdict.status !== "ok") return verdict;
+      const rival = champion?.kind === "point" ? measured(champion.point, renewals) : null;
+      return {
+        ...verdict,
+        timeMs: measured(candidate.point, renewals),
+        timeKind: "measured",
+        noise: 0.01,
+        championTimeMs: rival,
+      };
+    },
+    async renew() {
+      renewals++;
     },
     close: () => Promise.resolve(),
   };

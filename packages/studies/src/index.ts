@@ -1,21 +1,22 @@
 /** The studies that the lab can work on, by name, with what the command line needs of each. */
 
-import { EvolverError, type KernelIR } from "@evolver/kernel";
+import { EvolverError } from "@evolver/kernel";
 import type { StudyDefinition } from "@evolver/lab";
 import { attentionLadder } from "./attention/ladder.ts";
-import { attentionRungKernel } from "./attention/rung.ts";
+import { attentionRungKernel, type RungKernel } from "./attention/rung.ts";
 import { attentionDefinition } from "./attention/study.ts";
 import type { LadderOptions, LadderReport } from "./report.ts";
 
 export { attentionDefinition } from "./attention/study.ts";
+export type { RungKernel } from "./attention/rung.ts";
 export type { LadderOptions, LadderReport, RungReport } from "./report.ts";
 
 export interface StudyEntry {
   // The lab is generic over points and shapes; a list of studies is not.
   readonly definition: StudyDefinition;
   ladder(options: LadderOptions): Promise<LadderReport>;
-  /** A rung's kernel for a shape in text form, or for the study's default. */
-  rungKernel(id: string, subgroup: number, shape: string | null): KernelIR;
+  /** A rung's kernel for a shape in text form, or for the study's default, with a self-test of it. */
+  rungKernel(id: string, subgroup: number, shape: string | null): RungKernel;
 }
 
 const studies: Readonly<Record<string, StudyEntry>> = {

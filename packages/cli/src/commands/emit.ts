@@ -1,8 +1,18 @@
 /** `evolver emit`: a kernel as source for a target, from a study's rung or from a file of the user's. */
 
 import { writeFile } from "node:fs/promises";
-import { emit, EvolverError, type EmitTarget, type KernelIR } from "@evolver/kernel";
+import { basename, extname } from "node:path";
+import {
+  emit,
+  emitSelftest,
+  EvolverError,
+  type EmitTarget,
+  type Kernel,
+  type KernelIR,
+  type Selftest,
+} from "@evolver/kernel";
 import { findStudy, isStudy } from "@evolver/studies";
+import { exampleSelftest } from "../exampleSelftest.ts";
 import { loadKernels } from "../loadKernel.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 
@@ -10,13 +20,17 @@ export interface EmitCommandOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
   readonly shape?: string;
+  /** Add a program that runs the kernel and judges its results. */
+  readonly selftest: boolean;
   readonly output: string | null;
   readonly json: boolean;
 }
 
 export async function emitSource(target: string, options: EmitCommandOptions): Promise<number> {
-  const ir = await findKernel(target, options);
-  const emitted = emit(ir, options.target);
+  const { kernel: ir, selftest } = await findKernel(target, options);
+  const file = options.output === null ? "selftest" : basename(options.output, extname(options.output));
+  const emitted =
+    selftest === null ? emit(ir, options.target) : emitSelftest(ir, options.target, selftest, file);
   const { source, lowering, entryPoint } = emitted;
   if (options.output !== null) await writeFile(options.output, source);
   if (options.json) {
@@ -24,6 +38,7 @@ export async function emitSource(target: string, options: EmitCommandOptions): P
       kernel: ir.name,
       target: options.target,
       subgroup: ir.subgroupSize,
+      selftest: selftest !== null,
       entryPoint,
       file: options.output,
       source,
@@ -39,7 +54,13 @@ export async function emitSource(target: string, options: EmitCommandOptions): P
   return EXIT.done;
 }
 
-async function findKernel(target: string, options: EmitCommandOptions): Promise<KernelIR> {
+interface Found {
+  readonly kernel: KernelIR;
+  /** Null unless asked for. */
+  readonly selftest: Selftest | null;
+}
+
+async function findKernel(target: string, options: EmitCommandOptions): Promise<Found> {
   const [name = "", rung] = target.split("/");
   if (isStudy(name)) {
     if (rung === undefined || rung === "") {
@@ -47,12 +68,27 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
         hint: `such as ${name}/k03`,
       });
     }
-    return findStudy(name).rungKernel(rung, options.subgroup, options.shape ?? null);
+    const { kernel, selftest } = findStudy(name).rungKernel(rung, options.subgroup, options.shape ?? null);
+    return { kernel, selftest: options.selftest ? selftest : null };
   }
   const kernels = await loadKernels(target);
   const [only] = kernels;
-  if (kernels.length === 1 && only !== undefined) return only.kernel.build({ subgroup: options.subgroup });
+  if (kernels.length === 1 && only !== undefined) {
+    const kernel = only.kernel.build({ subgroup: options.subgroup });
+    return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, options) : null };
+  }
   throw new EvolverError("EXPORT_MISSING", `${target} exports ${kernels.length} kernels; emit takes one`, {
     hint: `name one of ${kernels.map(({ exportName }) => `${target}#${exportName}`).join(", ")}`,
   });
+}
+
+async function selftestOf(kernel: Kernel, { subgroup }: EmitCommandOptions): Promise<Selftest> {
+  const { selftest, guessed } = await exampleSelftest(kernel, subgroup);
+  if (guessed.length > 0) {
+    const what = guessed.join(", ");
+    process.stderr.write(
+      `note: kernel ${kernel.name} has no example for ${what}; the self-test makes it up\n`,
+    );
+  }
+  return selftest;
 }

@@ -23,7 +23,7 @@ import { binary, unary, type Binary, type Unary } from "./operation.ts";
 
 const { fround } = Math;
 
-export const LARGEST = 3.4028234663852886e38;
+const LARGEST = 3.4028234663852886e38;
 
 /** Normal numbers, zeros and what stands for none; those below the normal range are in a case of their own. */
 const EDGES: readonly number[] = [
@@ -130,7 +130,7 @@ const skipsNaN =
     Number.isNaN(a) ? b : Number.isNaN(b) ? a : choose(a, b);
 
 /** a·b + c by exact integers, rounded once. */
-export function exactFma(a: number, b: number, c: number): number {
+function exactFma(a: number, b: number, c: number): number {
   const product = a * b;
   if (![a, b, c].every(Number.isFinite)) return fround(product + c);
   if (product === 0 || c === 0) return fround(product + c);
@@ -345,5 +345,6 @@ export const floatCases: readonly Case[] = [
     ROUNDED_TWICE.filter(([a, b, c]) => Math.abs(a * b) > 1e-30 && Number.isFinite(a * b * c)),
     (a, b, c) => a.mul(b).add(c),
     (a, b, c) => fround(fround(a * b) + c),
+    { needs: ["separateRounding"] },
   ),
 ];

@@ -27,7 +27,7 @@ import {
   type ResolvedLaunch,
 } from "../launch.ts";
 import { CudaBuffer } from "./buffer.ts";
-import { compileCuda } from "./compile.ts";
+import { compileCuda, type CompiledCuda } from "./compile.ts";
 import { CUDA_ERROR, CudaDriver, type Handle } from "./driver.ts";
 
 export interface CudaOptions {
@@ -53,12 +53,6 @@ const SUBGROUP = 32;
 /** Opens the GPU. @throws EvolverError CUDA_UNAVAILABLE */
 export function openCuda(options: CudaOptions = {}): CudaDevice {
   return new CudaDevice(CudaDriver.load(), options.ordinal ?? 0);
-}
-
-/** What a launch needs at hand to be enqueued by a single driver call. */
-interface Prepared {
-  readonly resolved: ResolvedLaunch<CudaBuffer>;
-  readonly params: bigint;
 }
 
 export class CudaDevice implements ClockedDevice, BufferOwner {
@@ -167,44 +161,33 @@ export class CudaDevice implements ClockedDevice, BufferOwner {
   }
 }
 
+/** The largest grid on y and z; on x it is 2^31 − 1. Beyond it a kernel is compiled for a grid of any shape. */
+const MAX_GRID_YZ = 65_535;
+
 export class CudaProgram<P extends Params = Params> implements ClockedProgram<P> {
   readonly ir: KernelIR;
-  readonly emitted: Emitted;
-  readonly compiler: string;
-  /** The machine code. */
-  readonly cubin: Uint8Array;
   readonly #device: CudaDevice;
-  readonly #function: Handle;
+  readonly #native: LoadedKernel;
+  #linear: LoadedKernel | null = null;
 
   constructor(device: CudaDevice, ir: KernelIR) {
     this.#device = device;
     this.ir = ir;
-    this.emitted = emit(ir, "cuda");
-    const compiled = compileCuda({
-      kernelName: ir.name,
-      source: this.emitted.source,
-      architecture: device.architecture,
-      options: this.emitted.compileOptions,
-    });
-    this.compiler = compiled.compiler;
-    this.cubin = compiled.cubin;
-    const { driver } = device;
-    const module = driver.out64(
-      (slot) => driver.call.cuModuleLoadData(slot, compiled.cubin),
-      `loading kernel "${ir.name}"`,
-    );
-    this.#function = driver.out64(
-      (slot) => driver.call.cuModuleGetFunction(slot, module, this.emitted.entryPoint),
-      `finding kernel "${ir.name}"`,
-    );
-    if (this.emitted.dynamicSharedBytes > 0) {
-      const code = driver.call.cuFuncSetAttribute(
-        this.#function,
-        MAX_DYNAMIC_SHARED_BYTES,
-        this.emitted.dynamicSharedBytes,
-      );
-      driver.check(code, `reserving ${this.emitted.dynamicSharedBytes} bytes of shared memory`);
-    }
+    this.#native = loadKernel(device, ir, "native");
+  }
+
+  get emitted(): Emitted {
+    return this.#native.emitted;
+  }
+
+  /** "nvrtc 13.0". */
+  get compiler(): string {
+    return this.#native.compiled.compiler;
+  }
+
+  /** The machine code. */
+  get cubin(): Uint8Array {
+    return this.#native.compiled.cubin;
   }
 
   async run(launch: Launch<P>): Promise<RunResult> {
@@ -213,57 +196,80 @@ export class CudaProgram<P extends Params = Params> implements ClockedProgram<P>
     return { timeMs, counters: null, findings: [] };
   }
 
-  /**
-   * Checks a launch once and gives a function that enqueues it on the device's stream with one driver call and does
-   * not wait; null if it has no workgroups. Valid until a buffer of it is destroyed.
-   */
+  /** One driver call a launch. */
   prepare(launch: Launch<P>): (() => void) | null {
-    assertOpen(this.#device);
-    this.#device.driver.assertUsable();
-    const { params, resolved } = this.#pack(launch);
+    const device = this.#device;
+    assertOpen(device);
+    device.driver.assertUsable();
+    const resolved = resolveLaunch(this.ir, launch as Launch, device, CudaBuffer as BufferClass);
     if (resolved.workgroupCount === 0) return null;
-    const [gridX, gridY, gridZ] = resolved.workgroups;
+    const [countX, countY, countZ] = resolved.workgroups;
+    const fits = countY <= MAX_GRID_YZ && countZ <= MAX_GRID_YZ;
+    const kernel = fits ? this.#native : (this.#linear ??= loadKernel(device, this.ir, "linear"));
+    const [gridX, gridY, gridZ] = fits ? [countX, countY, countZ] : [resolved.workgroupCount, 1, 1];
     const [blockX, blockY, blockZ] = this.ir.workgroupSize;
-    const { driver, stream } = this.#device;
+    const { driver, stream } = device;
     const call = driver.call.cuLaunchKernel;
     const what = `launching kernel "${this.ir.name}"`;
-    const shared = this.emitted.dynamicSharedBytes;
+    const shared = kernel.emitted.dynamicSharedBytes;
+    const params = new LaunchArguments(kernel.emitted.kernelArguments, resolved, this.ir);
     return () => {
-      const code = call(
-        this.#function,
-        gridX,
-        gridY,
-        gridZ,
-        blockX,
-        blockY,
-        blockZ,
-        shared,
-        stream,
-        params,
-        0n,
-      );
+      const at = params.address;
+      const code = call(kernel.function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, at, 0n);
       if (code !== CUDA_ERROR.success) driver.check(code, what);
     };
   }
+}
 
-  /** The arguments in memory, and after them the array of pointers to them that the driver wants. */
-  #pack(launch: Launch<P>): Prepared {
-    const resolved = resolveLaunch(
-      this.ir,
-      launch as Launch,
-      this.#device,
-      CudaBuffer as unknown as abstract new (...args: never[]) => CudaBuffer,
-    );
-    const names = this.emitted.kernelArguments;
-    const memory = koffi.alloc("uint8_t", Math.max(1, names.length) * 16);
-    const address = koffi.address(memory);
-    const view = new DataView(koffi.view(memory, Math.max(1, names.length) * 16));
+type BufferClass = abstract new (...args: never[]) => CudaBuffer;
+
+interface LoadedKernel {
+  readonly emitted: Emitted;
+  readonly compiled: CompiledCuda;
+  readonly function: Handle;
+}
+
+function loadKernel(device: CudaDevice, ir: KernelIR, grid: "native" | "linear"): LoadedKernel {
+  const emitted = emit(ir, "cuda", { grid });
+  const compiled = compileCuda({
+    kernelName: ir.name,
+    source: emitted.source,
+    architecture: device.architecture,
+    options: emitted.compileOptions,
+  });
+  const { driver } = device;
+  const { call } = driver;
+  const module = driver.out64(
+    (slot) => call.cuModuleLoadData(slot, compiled.cubin),
+    `loading kernel "${ir.name}"`,
+  );
+  const find = (slot: BigUint64Array): number => call.cuModuleGetFunction(slot, module, emitted.entryPoint);
+  const handle = driver.out64(find, `finding kernel "${ir.name}"`);
+  const shared = emitted.dynamicSharedBytes;
+  if (shared > 0) {
+    const code = call.cuFuncSetAttribute(handle, MAX_DYNAMIC_SHARED_BYTES, shared);
+    driver.check(code, `reserving ${shared} bytes of shared memory`);
+  }
+  return { emitted, compiled, function: handle };
+}
+
+/** A launch's arguments in native memory, and after them the array of pointers to them that the driver wants. */
+class LaunchArguments {
+  static readonly #memory = new FinalizationRegistry<unknown>((memory) => koffi.free(memory));
+  readonly address: bigint;
+
+  constructor(names: readonly string[], resolved: ResolvedLaunch<CudaBuffer>, ir: KernelIR) {
+    const bytes = Math.max(1, names.length) * 16;
+    const memory: unknown = koffi.alloc("uint8_t", bytes);
+    const start = koffi.address(memory);
+    const view = new DataView(koffi.view(memory, bytes));
     const pointers = names.length * 8;
     names.forEach((name, k) => {
-      writeArgument(view, k * 8, name, resolved, this.ir);
-      view.setBigUint64(pointers + k * 8, address + BigInt(k * 8), true);
+      writeArgument(view, k * 8, name, resolved, ir);
+      view.setBigUint64(pointers + k * 8, start + BigInt(k * 8), true);
     });
-    return { resolved, params: address + BigInt(pointers) };
+    this.address = start + BigInt(pointers);
+    LaunchArguments.#memory.register(this, memory);
   }
 }
 

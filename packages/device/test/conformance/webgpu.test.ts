@@ -22,6 +22,7 @@ requireOptional(
     "exactDivision",
     "ordering",
     "progress",
+    "separateRounding",
     "subnormals",
   ]);
 

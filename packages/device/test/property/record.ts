@@ -2,7 +2,7 @@
 
 import * as language from "@evolver/kernel";
 import { atomic, bool, buffer, f32, fma, i32, kernel, select, u32 } from "@evolver/kernel";
-import type { Bool, F32, Gpu, I32, Kernel, U32, Var } from "@evolver/kernel";
+import type { Bool, F32, Gpu, I32, Kernel, U32, UniformityMode, Var } from "@evolver/kernel";
 import {
   VARIABLES,
   type Expression,
@@ -38,10 +38,13 @@ const params = {
 
 export type ProgramParams = typeof params;
 
-export function recordProgram(program: Program): Kernel<ProgramParams> {
+export function recordProgram(
+  program: Program,
+  uniformity: UniformityMode = "dynamic",
+): Kernel<ProgramParams> {
   const [x, y, z] = program.shape;
   const size = x * y * z;
-  return kernel("random", { params, workgroup: [x, y, z], uniformity: "dynamic" }, (symbols, gpu) => {
+  return kernel("random", { params, workgroup: [x, y, z], uniformity }, (symbols, gpu) => {
     const me = gpu.workgroupIndex.mul(size).add(gpu.localIndex);
     const shared = { f32: gpu.shared(f32, size), i32: gpu.shared(i32, size), u32: gpu.shared(u32, size) };
     const flag = gpu.shared(u32, 1);

@@ -30,7 +30,8 @@ export abstract class Emitter extends Target {
   readonly #expressions: (Expression | undefined)[] = [];
   readonly #constants: (number | boolean | null)[] = [];
   readonly #variables: string[] = [];
-  #pending: Pending[] = [];
+  /** By value id, in program order. */
+  #pending = new Map<number, Pending>();
   #reads = new Set<Source>();
   #block: Block | null = null;
   #loopDepth = 0;
@@ -46,12 +47,12 @@ export abstract class Emitter extends Target {
 
   /** The expression of a value where it is used, now. */
   #take(value: Value): Operand {
-    const waiting = this.#pending.findIndex((entry) => entry.value === value || entry.value.id === value.id);
     let expression = this.#expressions[value.id];
-    if (waiting >= 0) {
-      const [entry] = this.#pending.splice(waiting, 1);
-      for (const source of (entry as Pending).reads) this.#reads.add(source);
-      expression = (entry as Pending).expression;
+    const waiting = this.#pending.get(value.id);
+    if (waiting !== undefined) {
+      this.#pending.delete(value.id);
+      for (const source of waiting.reads) this.#reads.add(source);
+      expression = waiting.expression;
     }
     if (expression === undefined) throw new TypeError(`value ${value.id} is used before its definition`);
     return { ...expression, type: value.type, constant: this.#constants[value.id] ?? null };
@@ -68,7 +69,7 @@ export abstract class Emitter extends Target {
     const entry = { value, expression, node, reads };
     if (expression.simple === true && reads.size === 0) this.#expressions[value.id] = expression;
     else if (uses === 1 && this.uses.block(value) === this.#block && expression.text.length <= MAX_EXPRESSION)
-      this.#pending.push(entry);
+      this.#pending.set(value.id, entry);
     else this.#materialise(entry);
   }
 
@@ -83,13 +84,12 @@ export abstract class Emitter extends Target {
 
   /** Names what waits and could be changed: all reads, or those of one memory or variable. */
   #settle(changed: Source | "all"): void {
-    const kept: Pending[] = [];
-    for (const entry of this.#pending) {
+    for (const [id, entry] of this.#pending) {
       const conflicts = changed === "all" ? entry.reads.size > 0 : entry.reads.has(changed);
-      if (conflicts) this.#materialise(entry);
-      else kept.push(entry);
+      if (!conflicts) continue;
+      this.#pending.delete(id);
+      this.#materialise(entry);
     }
-    this.#pending = kept;
   }
 
   // Statements.
@@ -97,7 +97,7 @@ export abstract class Emitter extends Target {
   /** The caller opens and closes the scope of the block's names. */
   #emitBlock(block: Block, atEnd?: () => void): void {
     const outer = { pending: this.#pending, block: this.#block };
-    this.#pending = [];
+    this.#pending = new Map();
     this.#block = block;
     for (const node of block.nodes) {
       this.site = node.site;

@@ -38,7 +38,13 @@ const VECTORS: Readonly<Record<ElementType, string>> = {
   bf16: "uint",
 };
 
-export interface Grid {
+/** Functions that emitted code calls by their own names. */
+export const CPP_FUNCTIONS: readonly string[] = (
+  "fminf fmaxf fmaf fabsf sqrtf rsqrtf expf exp2f logf log2f sinf cosf tanhf floorf ceilf rintf truncf " +
+  "make_float2 make_float4 make_int2 make_int4 make_uint2 make_uint4"
+).split(" ");
+
+interface Grid {
   readonly kernelArguments: string[];
   readonly dynamicSharedBytes: number;
 }

@@ -6,13 +6,14 @@
 import { analyseUniformity, type UniformityAnalysis } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
 import type { AtomicNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
-import { CppEmitter } from "./cpp.ts";
+import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
 import { cudaHalfHelpers } from "./cpp-half.ts";
 import { cudaRows } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
 import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
+import { linkable } from "./names.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
 import { hasAtomic } from "./uses.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
@@ -63,7 +64,7 @@ export class CudaEmitter extends CppEmitter {
 
   /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
   constructor(ir: KernelIR, options: EmitOptions) {
-    super(ir, options, helpers, ["atomicLoad", "atomicStore"]);
+    super(ir, options, helpers, [...CPP_FUNCTIONS, ...Object.values(ATOMICS), "atomicLoad", "atomicStore"]);
     if (ir.subgroupSize !== 32) {
       throw new EvolverError(
         "UNSUPPORTED_SUBGROUP",
@@ -75,7 +76,7 @@ export class CudaEmitter extends CppEmitter {
   }
 
   emit(): Emitted {
-    const entryPoint = this.names.take(this.ir.name);
+    const entryPoint = this.names.take(linkable(this.ir.name));
     this.body();
     const file = new Lines();
     const kernel = new Lines();

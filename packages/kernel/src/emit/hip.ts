@@ -6,7 +6,7 @@
 import { analyseUniformity } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
 import type { AtomicNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
-import { CppEmitter } from "./cpp.ts";
+import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
 import { hipHalfHelpers } from "./cpp-half.ts";
 import { hipRows } from "./cpp-rows.ts";
@@ -14,6 +14,7 @@ import { atom, call, infix, simple, type Expression, type Operand } from "./expr
 import { finish, headerComment } from "./finish.ts";
 import { hipPrologue } from "./hip-prologue.ts";
 import { Lines } from "./lines.ts";
+import { linkable } from "./names.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
 
@@ -59,7 +60,7 @@ export class HipEmitter extends CppEmitter {
   /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 or 64 */
   constructor(ir: KernelIR, options: EmitOptions) {
     const helpers = helpersFor(ir.subgroupSize);
-    super(ir, options, helpers);
+    super(ir, options, helpers, CPP_FUNCTIONS);
     if (ir.subgroupSize !== 32 && ir.subgroupSize !== 64) {
       throw new EvolverError(
         "UNSUPPORTED_SUBGROUP",
@@ -75,7 +76,7 @@ export class HipEmitter extends CppEmitter {
   }
 
   emit(): Emitted {
-    const entryPoint = this.names.take(this.ir.name);
+    const entryPoint = this.names.take(linkable(this.ir.name));
     this.body();
     const kernel = new Lines();
     const { kernelArguments, dynamicSharedBytes } = this.kernelFunction(kernel, entryPoint, "", this.out);
@@ -88,7 +89,8 @@ export class HipEmitter extends CppEmitter {
     file.add(hipPrologue(below));
     file.add("");
     file.add(
-      `#if defined(__AMDGCN_WAVEFRONT_SIZE__) && __AMDGCN_WAVEFRONT_SIZE__ != ${width}
+      // On the host the macro is there too, and says 64 whatever the GPU is.
+      `#if defined(__HIP_DEVICE_COMPILE__) && defined(__AMDGCN_WAVEFRONT_SIZE__) && __AMDGCN_WAVEFRONT_SIZE__ != ${width}
 #error "this kernel is built for wavefronts of ${width}"
 #endif`,
     );

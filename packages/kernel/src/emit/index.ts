@@ -1,12 +1,7 @@
 /** Emitters: a kernel's IR as source text for a target, with a line map and a report of what became of each request. */
 
-import type { KernelIR } from "../ir/nodes.ts";
-import { CudaEmitter } from "./cuda.ts";
-import { HipEmitter } from "./hip.ts";
-import { JsEmitter } from "./js.ts";
-import { WgslEmitter } from "./wgsl.ts";
-import type { EmitOptions, Emitted, EmitTarget } from "./result.ts";
-
+export { emit } from "./emit.ts";
+export * from "./selftest/index.ts";
 export { assertNoFallback } from "./result.ts";
 export type {
   Emitted,
@@ -17,22 +12,3 @@ export type {
   StorageBinding,
   UniformField,
 } from "./result.ts";
-
-/**
- * Emits a verified kernel as source text.
- *
- * @throws EvolverError UNSUPPORTED_SUBGROUP for a width that the target never has, DYNAMIC_UNIFORMITY for a kernel that
- *   WebGPU would refuse
- */
-export function emit(ir: KernelIR, target: EmitTarget, options: EmitOptions = {}): Emitted {
-  switch (target) {
-    case "cuda":
-      return new CudaEmitter(ir, options).emit();
-    case "hip":
-      return new HipEmitter(ir, options).emit();
-    case "wgsl":
-      return new WgslEmitter(ir, options).emit();
-    case "js":
-      return new JsEmitter(ir, options).emit();
-  }
-}

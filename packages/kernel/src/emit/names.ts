@@ -18,9 +18,27 @@ const RESERVED: ReadonlySet<string> = new Set(
     "var varying vec2 vec3 vec4 vec2f vec4f void volatile wchar_t where while with workgroup write xor yield NaN " +
     "Infinity Math args arguments workgroups params sin exp exp2 log log2 sqrt rsqrt tanh floor ceil round trunc fma " +
     "NULL Self abstract alignas asm_fragment attribute become cast co_await co_return co_yield coherent column_major common compile compile_fragment concept consteval constinit crate demote demote_to_helper dynamic_cast external fallthrough filter finally fxgroup groupshared highp impl implements layout lowp macro macro_rules match meta mod move mut noexcept nointerpolation non_coherent noncoherent noperspective nullptr packoffset partial pass patch pixelfragment precision premerge priv pub readonly regardless require resource snorm std subroutine thread_local typename unorm unsafe unsized virtual wgsl writeonly saturate degrees radians dot cross normalize sign step mix countOneBits countLeadingZeros inverseSqrt " +
-    "threadIdx blockIdx blockDim gridDim float2 float4 int2 int4 uint2 uint4 lane lanes invocation invocations"
+    "Array DataView Error Float32Array Int32Array Object Symbol Uint32Array threadIdx blockIdx blockDim gridDim float2 float4 int2 int4 uint2 uint4 lane lanes invocation invocations"
   ).split(" "),
 );
+
+/**
+ * Functions that C's headers declare: nvcc and hipcc see them around every file, so that a kernel, a function with
+ * external linkage, cannot have their names.
+ */
+const C_FUNCTIONS: ReadonlySet<string> = new Set(
+  (
+    "index rindex remainder drem fmin fmax fmod pow hypot cbrt erf erfc gamma lgamma tgamma j0 j1 jn y0 y1 yn acos " +
+    "asin atan atan2 cosh sinh acosh asinh atanh expm1 log10 log1p logb ilogb scalb scalbn ldexp frexp modf copysign " +
+    "nearbyint rint lrint nextafter significand nan div ldiv labs rand srand random exit abort atexit system getenv " +
+    "qsort bsearch malloc calloc realloc free memcpy memset memmove memcmp strlen strcmp time clock difftime mktime " +
+    "signal raise printf puts putc getc remove rename read write open close pipe dup link unlink sleep pause alarm " +
+    "access wait kill nice sync truncate isnan isinf isfinite signbit"
+  ).split(" "),
+);
+
+/** A name that a function with external linkage may have in C++. */
+export const linkable = (name: string): string => (C_FUNCTIONS.has(name) ? `${name}_` : name);
 
 const BUILTIN_NAMES = [
   "workgroupIndex",
@@ -37,15 +55,16 @@ export const builtinName = (builtin: BuiltinName): string =>
 
 /** Hands out names; scopes nest as blocks do, and a name is free again when its scope closes. */
 export class Names {
-  readonly #scopes: Set<string>[];
+  /** By name: how many of it, numbered from 2 on, the scope and those around it have handed out. */
+  readonly #scopes: Map<string, number>[];
 
   /** @param taken names of helpers and the like that stand around the kernel */
   constructor(taken: Iterable<string>) {
-    this.#scopes = [new Set([...taken, ...BUILTIN_NAMES])];
+    this.#scopes = [new Map([...taken, ...BUILTIN_NAMES].map((name) => [name, 1]))];
   }
 
   open(): void {
-    this.#scopes.push(new Set());
+    this.#scopes.push(new Map());
   }
 
   close(): void {
@@ -56,14 +75,19 @@ export class Names {
   take(wanted: string): string {
     const base = RESERVED.has(wanted) || wanted.startsWith("__") || wanted === "_" ? `${wanted}_` : wanted;
     const separator = /\d$/.test(base) ? "_" : "";
-    let name = base;
-    for (let n = 2; this.#isTaken(name); n++) name = `${base}${separator}${n}`;
-    (this.#scopes.at(-1) as Set<string>).add(name);
+    const innermost = this.#scopes.at(-1) as Map<string, number>;
+    let count = this.#count(base);
+    let name = count === 0 ? base : `${base}${separator}${++count}`;
+    while (count > 0 && this.#count(name) > 0) name = `${base}${separator}${++count}`;
+    innermost.set(base, Math.max(count, 1));
+    if (name !== base) innermost.set(name, Math.max(innermost.get(name) ?? 0, 1));
     return name;
   }
 
-  #isTaken(name: string): boolean {
-    return this.#scopes.some((scope) => scope.has(name));
+  #count(name: string): number {
+    let count = 0;
+    for (const scope of this.#scopes) count = Math.max(count, scope.get(name) ?? 0);
+    return count;
   }
 }
 

@@ -37,8 +37,13 @@ import { expanded, packedArray, packedMemory, pairOf, withHalves, type PackedMem
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
-/** The names of the entry point's own parameters. */
-const ENTRY_NAMES = ["groupId", "gridSize", "localId", "Params"];
+/** The names of the entry point's own parameters, and of functions that are called by their own names. */
+const TAKEN_NAMES = (
+  "groupId gridSize localId Params atomicLoad atomicStore atomicAdd atomicMin atomicMax atomicAnd atomicOr " +
+  "atomicXor atomicExchange workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin subgroupMax " +
+  "subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
+  "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
+).split(" ");
 
 /** Every field of the uniform struct has four bytes. */
 const WORD_BYTES = 4;
@@ -67,7 +72,7 @@ export class WgslEmitter extends Emitter {
     const halves = halfTypesOf(ir).all;
     const hasF16 = options.shaderF16 !== false && halves.has("f16");
     const helpers = wgslHelpers(ir.subgroupSize, hasF16);
-    super(ir, options, helpers, ENTRY_NAMES);
+    super(ir, options, helpers, TAKEN_NAMES);
     this.#hasF16 = hasF16;
     this.rows = withHalves(wgslRows, hasF16);
     if (ir.uniformity === "dynamic") {
@@ -282,10 +287,12 @@ export class WgslEmitter extends Emitter {
       ...this.bind({ ...operand, simple: false }, operand.type, "literal"),
       constant: null,
     });
-    if (operands.every(({ constant }) => constant !== null)) return [hide(first), ...operands.slice(1)];
+    const isConstant = operands.every(({ constant }) => constant !== null);
     const divides =
       node.op === "divTrunc" || node.op === "divFloor" || node.op === "remTrunc" || node.op === "modFloor";
-    return divides && second?.constant === 0 ? [first, hide(second)] : operands;
+    const left = isConstant ? hide(first) : first;
+    if (divides && second?.constant === 0) return [left, hide(second)];
+    return [left, ...operands.slice(1)];
   }
 
   protected override parameter(name: string): Expression {

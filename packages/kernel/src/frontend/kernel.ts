@@ -3,12 +3,12 @@
 import { analyseUniformity, verify } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
 import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
-import { captureSite, type Site } from "../ir/site.ts";
+import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
 import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
 import { Gpu } from "./gpu.ts";
 import { AtomicArray, MutableBuffer, type Buffer } from "./memory.ts";
 import type { BufferDescriptor, Params, TypeDescriptor } from "./params.ts";
-import { Recorder } from "./recorder.ts";
+import { note, Recorder } from "./recorder.ts";
 import { wrap, type ScalarOf } from "./scalar.ts";
 
 /** What the body sees for each parameter. */
@@ -120,8 +120,7 @@ export class Kernel<P extends Params = Params> {
       params.push(param);
       Object.defineProperty(symbols, name, { get: symbol, enumerable: true });
     }
-    const returned: unknown = this.#body(symbols as never, new Gpu(recorder, size, subgroup));
-    recorder.refuseAsync(returned, "the body");
+    this.#run(recorder, symbols, new Gpu(recorder, size, subgroup));
     const ir: KernelIR = Object.freeze({
       name: this.name,
       params: Object.freeze(params),
@@ -137,6 +136,24 @@ export class Kernel<P extends Params = Params> {
     verify(ir);
     analyseUniformity(ir);
     return ir;
+  }
+
+  /** Runs the body; what it throws of its own gets the line, and the kernel's name. */
+  #run(recorder: Recorder, symbols: object, gpu: Gpu): void {
+    let returned: unknown;
+    try {
+      returned = this.#body(symbols as never, gpu);
+    } catch (error) {
+      if (error instanceof EvolverError) throw error;
+      const what = error instanceof Error ? error.message : String(error);
+      const definition = note(this.#site, "the kernel was defined here");
+      throw new EvolverError("BODY_THREW", `the body of kernel "${this.name}" threw: ${what}`, {
+        where: error instanceof Error ? [siteOfThrown(error).location, definition] : [definition],
+        hint: "the body runs when the kernel is built, on symbolic values",
+        cause: error,
+      });
+    }
+    recorder.refuseAsync(returned, "the body");
   }
 }
 

@@ -38,9 +38,11 @@ export interface BufferDescriptor<E extends ElementType, A extends Access, Atomi
 export function buffer<E extends WordType>(
   element: AtomicDescriptor<E>,
 ): BufferDescriptor<E, "read_write", true>;
-export function buffer<E extends ElementType, A extends Access = "read">(
+// Apart from the next one: a default for A would give way to what `params` of a kernel expects, which is any access.
+export function buffer<E extends ElementType>(element: TypeDescriptor<E>): BufferDescriptor<E, "read", false>;
+export function buffer<E extends ElementType, A extends Access>(
   element: TypeDescriptor<E>,
-  access?: A,
+  access: A,
 ): BufferDescriptor<E, A, false>;
 export function buffer(
   element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,

@@ -211,13 +211,13 @@ export class U32 extends Integer<"u32"> {
 
 export class Bool extends Scalar<"bool"> {
   override readonly type = "bool";
-  and(other: Bool): Bool {
+  and(other: Bool | boolean): Bool {
     return binary("and", this, other);
   }
-  or(other: Bool): Bool {
+  or(other: Bool | boolean): Bool {
     return binary("or", this, other);
   }
-  xor(other: Bool): Bool {
+  xor(other: Bool | boolean): Bool {
     return binary("xor", this, other);
   }
   not(): Bool {

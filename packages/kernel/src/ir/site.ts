@@ -70,6 +70,11 @@ export function captureSite(deep = false): Site {
   return new CapturedSite(new Error("site"));
 }
 
+/** Where the user's code was when an error was thrown, by it or by the library below it. */
+export function siteOfThrown(error: Error): Site {
+  return fixedSite(parseStack(error.stack ?? ""));
+}
+
 function parseStack(stack: string): SourceLocation {
   for (const line of stack.split("\n")) {
     const match = /(?:\(|at |@)((?:file:\/\/|https?:\/\/|\/|[A-Za-z]:[\\/])[^()]*?):(\d+):(\d+)\)?$/.exec(

@@ -293,6 +293,35 @@ describe("names", () => {
   });
 });
 
+describe("a kernel named like a function of C", () => {
+  it("gets another name", () => {
+    const index = kernel(
+      "index",
+      { params: { fmaf: buffer(f32, "read_write") }, workgroup: [64] },
+      ({ fmaf }, gpu) => fmaf.set(gpu.localIndex, fma(fmaf.get(gpu.localIndex), 2, 1)),
+    );
+    const { entryPoint, source } = emit(index.build({ subgroup: 32 }), "cuda");
+    expect(entryPoint).toBe("index_");
+    expect(source).toContain("fmaf2[threadIdx.x] = fmaf(fmaf2[threadIdx.x], 2.0f, 1.0f);");
+  });
+});
+
+describe("a large kernel", () => {
+  const big = kernel("big", { params: { x: buffer(f32, "read_write") }, workgroup: [64] }, ({ x }, gpu) => {
+    const values = Array.from({ length: 4_000 }, (_, k) => x.get(gpu.localIndex.add(k)));
+    gpu.barrier();
+    values.forEach((value, k) => x.set(gpu.localIndex.add(k), value.mul(k).add(1)));
+  });
+
+  it.each(TARGETS)("is emitted in time that grows with its size alone: %s", (target) => {
+    const ir = big.build({ subgroup: 32 });
+    const start = performance.now();
+    emit(ir, target);
+    // About 100 ms on an idle core; 20 s when every name was looked for from 2 on.
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
+
 describe("subgroup widths that a target never has", () => {
   it.each([
     ["cuda", 4],

@@ -114,7 +114,7 @@ describe("a whole file", () => {
 
       #pragma clang fp contract(off)
 
-      #if defined(__AMDGCN_WAVEFRONT_SIZE__) && __AMDGCN_WAVEFRONT_SIZE__ != 64
+      #if defined(__HIP_DEVICE_COMPILE__) && defined(__AMDGCN_WAVEFRONT_SIZE__) && __AMDGCN_WAVEFRONT_SIZE__ != 64
       #error "this kernel is built for wavefronts of 64"
       #endif
 

@@ -90,6 +90,8 @@ const floats = kernel(
         select(a.gt(Infinity), gpu.constant(f32, NaN), clamp(a, -Infinity, 3.4028234663852886e38)),
         a.mul(b).add(a).sub(a.mul(1e-7)).mul(gpu.constant(f32, -0)),
         abs(min(a, b, 2)).mul(max(a, b)),
+        gpu.constant(f32, 3e38).mul(gpu.constant(f32, 10)).add(1e-45),
+        gpu.constant(f32, 1).div(0),
       ];
       results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
     });
@@ -149,6 +151,9 @@ const signed = kernel(
         select(a.eq(b), gpu.constant(i32, -2147483648), a.ne(b).toI32()),
         a.lt(b).and(a.le(b)).or(a.gt(b)).xor(a.ge(b)).toI32(),
         gpu.constant(i32, 2147483647).add(gpu.constant(i32, 1)),
+        gpu.constant(i32, 7).divTrunc(0),
+        gpu.constant(i32, -2147483648).neg(),
+        a.modFloor(0),
       ];
       results.forEach((result, k) => out.set(i.mul(results.length).add(k), result));
     });

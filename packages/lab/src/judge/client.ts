@@ -34,6 +34,7 @@ export async function openJudgeProcess(
     return {
       admission,
       judge: (request, abort) => judge.judge(request, abort),
+      renew: () => judge.close(),
       close: () => judge.close(),
     };
   } catch (error) {

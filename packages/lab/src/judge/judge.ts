@@ -5,7 +5,7 @@ import type { Candidate, Verdict } from "../verdict.ts";
 
 export interface JudgeRequest {
   readonly candidate: Candidate;
-  /** For fresh data: differs from trial to trial. */
+  /** For fresh data: differs from cycle to cycle, so that no candidate has seen what it is verified on. */
   readonly seed: number;
   /** Trials by the hash of their plan, to refuse duplicates. */
   readonly known: Readonly<Record<string, number>>;
@@ -30,6 +30,8 @@ export interface Judge {
    * A verdict, always; only an abort rejects (with the signal's reason).
    */
   judge(request: JudgeRequest, signal?: AbortSignal): Promise<Verdict>;
+  /** Ends the judge's process; the next question starts another, with devices of its own. */
+  renew(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -3,8 +3,10 @@
  * at afterwards, outputs hold NaN before each run, and beyond each buffer's end lie canaries.
  */
 
+import { isClocked } from "@evolver/device";
 import type {
   AnyTypedArray,
+  ClockedProgram,
   Device,
   DeviceBuffer,
   Finding,
@@ -13,7 +15,7 @@ import type {
   RunResult,
 } from "@evolver/device";
 import type { ElementType } from "@evolver/kernel";
-import type { Plan, PlanArgument, PlanBuffer } from "../plan.ts";
+import type { Plan, PlanArgument, PlanBuffer, PlanLaunch } from "../plan.ts";
 import type { BoundPlan } from "../study.ts";
 import type { VerdictStatus } from "../verdict.ts";
 import type { Outputs } from "./outputs.ts";
@@ -43,6 +45,7 @@ export class PlanRunner implements BoundPlan {
   readonly #programs: readonly Program[];
   readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
   readonly #fenced: boolean;
+  #enqueue: (() => void) | null = null;
 
   private constructor(
     plan: Plan,
@@ -105,18 +108,39 @@ export class PlanRunner implements BoundPlan {
         await this.#buffer(name).write(allocate(element, length) as Float32Array<ArrayBuffer>);
     const results: RunResult[] = [];
     for (const [i, launch] of this.plan.launches.entries()) {
-      const program = this.#programs[launch.kernel] as Program;
-      const args: Record<string, number | DeviceBuffer> = {};
-      for (const { name } of program.ir.params) {
-        const argument = launch.args[name] as PlanArgument;
-        args[name] = typeof argument === "number" ? argument : this.#buffer(argument.buffer);
-      }
       const chosen = sample?.(i) ?? null;
-      const { workgroups } = launch;
-      const request = chosen === null ? { workgroups, args } : { workgroups, args, sample: chosen };
-      results.push(await program.run(request as Launch));
+      const request = this.#request(launch);
+      const program = this.#programs[launch.kernel] as Program;
+      results.push(await program.run(chosen === null ? request : { ...request, sample: chosen }));
     }
     return results;
+  }
+
+  get enqueue(): (() => void) | null {
+    const scratchToZero = this.plan.buffers.some(({ role, zeroed }) => role === "scratch" && zeroed === true);
+    if (!isClocked(this.device) || scratchToZero) return null;
+    return (this.#enqueue ??= this.#prepare());
+  }
+
+  /** The launches, checked once. */
+  #prepare(): () => void {
+    const launches = this.plan.launches.flatMap((launch) => {
+      const program = this.#programs[launch.kernel] as ClockedProgram;
+      return program.prepare(this.#request(launch)) ?? [];
+    });
+    return () => {
+      for (const launch of launches) launch();
+    };
+  }
+
+  #request({ kernel, workgroups, args: given }: PlanLaunch): Launch {
+    const { ir } = this.#programs[kernel] as Program;
+    const args: Record<string, number | DeviceBuffer> = {};
+    for (const { name } of ir.params) {
+      const argument = given[name] as PlanArgument;
+      args[name] = typeof argument === "number" ? argument : this.#buffer(argument.buffer);
+    }
+    return { workgroups, args } as Launch;
   }
 
   destroy(): void {

@@ -1,9 +1,17 @@
-/** Measured time for studies: medians of interleaved runs, candidate and champion in turn. */
+/**
+ * Measured time for studies: medians of interleaved rounds, candidate and champion in turn. On a device with a clock
+ * of its own a round is a batch of launches, long enough that the clock's steps and an idling GPU do not show.
+ */
 
+import { isClocked } from "@evolver/device";
 import type { BoundPlan, MeasureContext, Measurement } from "../study.ts";
 
 const DEFAULT_ROUNDS = 15;
 const WARM_UP = 2;
+/** GPU time of a batch, and of the warm-up that brings the clocks up. */
+const BATCH_MS = 2;
+const WARM_UP_MS = 40;
+const MAX_BATCH = 500;
 
 /**
  * Times the candidate, and the champion in turn with it, so that a drift of the machine hits both alike.
@@ -15,15 +23,17 @@ export async function measureWallClock(
 ): Promise<Measurement> {
   const own: number[] = [];
   const other: number[] = [];
+  const timeCandidate = await stopwatch(candidate);
+  const timeChampion = champion === null ? null : await stopwatch(champion);
   for (let round = -WARM_UP; round < rounds; round++) {
     // Who goes first changes each round.
-    const championFirst = champion !== null && round % 2 === 0;
-    const championMs = championFirst ? await timeOf(champion) : null;
-    const candidateMs = await timeOf(candidate);
-    const lateMs = champion !== null && !championFirst ? await timeOf(champion) : championMs;
+    const championFirst = round % 2 === 0;
+    const early = championFirst ? await timeChampion?.() : undefined;
+    const candidateMs = await timeCandidate();
+    const championMs = championFirst ? early : await timeChampion?.();
     if (round < 0) continue;
     own.push(candidateMs);
-    if (lateMs !== null) other.push(lateMs);
+    if (championMs !== undefined) other.push(championMs);
   }
   const noise = Math.hypot(relativeError(own), other.length > 0 ? relativeError(other) : 0);
   return {
@@ -36,7 +46,24 @@ export async function measureWallClock(
   };
 }
 
-/** The device's own clock where it has one, else the time around the call. */
+/** Gives a function that times one execution, as the mean of a batch where the device can be handed one. */
+async function stopwatch(plan: BoundPlan): Promise<() => Promise<number>> {
+  const { device, enqueue } = plan;
+  if (enqueue === null || !isClocked(device)) return () => timeOf(plan);
+  const batchOf = (count: number) => (): void => {
+    for (let i = 0; i < count; i++) enqueue();
+  };
+  let count = 1;
+  for (let spentMs = 0; spentMs < WARM_UP_MS;) {
+    const batchMs = await device.time(batchOf(count));
+    spentMs += Math.max(batchMs, 0.1);
+    const wanted = Math.ceil((BATCH_MS * count) / Math.max(batchMs, BATCH_MS / MAX_BATCH));
+    count = Math.min(MAX_BATCH, Math.max(1, wanted));
+  }
+  return async () => (await device.time(batchOf(count))) / count;
+}
+
+/** The time that the device gives for each launch, else the time around the call. */
 async function timeOf(plan: BoundPlan): Promise<number> {
   const start = performance.now();
   const results = await plan.run();

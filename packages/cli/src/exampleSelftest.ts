@@ -1,0 +1,88 @@
+/**
+ * The self-test of a user's kernel: its example launch, and what the simulator makes of it as the expected values. A
+ * kernel that the simulator finds fault with gets no self-test.
+ */
+
+import { openSim, type AnyTypedArray, type DeviceBuffer, type Launch } from "@evolver/device";
+import {
+  visitNodes,
+  type Kernel,
+  type KernelIR,
+  type OpName,
+  type Selftest,
+  type SelftestBuffer,
+} from "@evolver/kernel";
+import { exampleLaunch } from "./exampleLaunch.ts";
+
+export interface ExampleSelftest {
+  readonly selftest: Selftest;
+  /** Names of what the kernel's example leaves open. */
+  readonly guessed: readonly string[];
+}
+
+/** Operations that vendors' libraries round in their own ways; all others have one result. */
+const APPROXIMATE: ReadonlySet<OpName> = new Set([
+  "rsqrt",
+  "exp",
+  "exp2",
+  "log",
+  "log2",
+  "sin",
+  "cos",
+  "tanh",
+]);
+
+/** Of the value, and of the largest value in the buffer: a few roundings of such an operation. */
+const TOLERANCE = 1e-5;
+
+/** @throws EvolverError KERNEL_FINDINGS where the simulator finds fault, and what the launch is refused for */
+export async function exampleSelftest(kernel: Kernel, subgroup: number): Promise<ExampleSelftest> {
+  const device = openSim({ subgroup });
+  try {
+    const program = await device.compile(kernel);
+    const { workgroups, args, guessed } = exampleLaunch(kernel, device, { workgroups: null, args: {} });
+    const before = await readBuffers(args);
+    await program.run({ workgroups, args } as unknown as Launch);
+    const after = await readBuffers(args);
+    const buffers = program.ir.params.flatMap((param): [string, number | SelftestBuffer][] => {
+      const value = args[param.name];
+      if (typeof value === "number") return [[param.name, value]];
+      const initial = before[param.name] as AnyTypedArray;
+      const isZero = initial.every((element) => Object.is(element, 0));
+      const final = after[param.name] as AnyTypedArray;
+      const isWritten = param.kind === "buffer" && param.memory.access !== "read";
+      const entry: SelftestBuffer = {
+        length: initial.length,
+        contents: isZero ? { kind: "zeros" } : { kind: "values", values: initial },
+        ...(isWritten ? { expected: { values: final, tolerance: toleranceOf(program.ir, final) } } : {}),
+      };
+      return [[param.name, entry]];
+    });
+    const title = `kernel ${kernel.name}, its example against the simulator`;
+    return { selftest: { title, workgroups, args: Object.fromEntries(buffers) }, guessed };
+  } finally {
+    await device.close();
+  }
+}
+
+async function readBuffers(
+  args: Readonly<Record<string, number | DeviceBuffer>>,
+): Promise<Record<string, AnyTypedArray>> {
+  const arrays: Record<string, AnyTypedArray> = {};
+  for (const [name, value] of Object.entries(args))
+    if (typeof value !== "number") arrays[name] = await value.read();
+  return arrays;
+}
+
+/** Exact for integers, and for f32 where every operation of the kernel has one result and one order. */
+function toleranceOf(ir: KernelIR, values: AnyTypedArray): { relative: number; absolute: number } | null {
+  if (!(values instanceof Float32Array)) return null;
+  let isExact = true;
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "op" && APPROXIMATE.has(node.op)) isExact = false;
+    if (node.kind === "atomic" && node.memory.element === "f32") isExact = false;
+  });
+  if (isExact) return null;
+  const largest = values.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+  return { relative: TOLERANCE, absolute: TOLERANCE * largest };
+}

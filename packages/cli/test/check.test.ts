@@ -1,0 +1,69 @@
+/** `evolver check` on files that are wrong in themselves, and on what they print. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const bin = join(import.meta.dirname, "..", "bin", "evolver.js");
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-check-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function check(source: string): { status: number | null; stdout: string; stderr: string; file: string } {
+  const file = join(folder, "kernels.ts");
+  writeFileSync(file, source);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "check", file, "--json"], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr, file };
+}
+
+const fill = (name: string, statement: string): string =>
+  `export const ${name} = kernel("${name}", { params: { x: buffer(f32, "write") }, workgroup: [64] }, ({ x }, gpu) => {
+  ${statement}
+  x.set(gpu.globalId.x, 1);
+});
+`;
+const imports = `import { buffer, f32, kernel } from "@evolver/kernel";\n`;
+
+test("a body that throws is a finding with its line, and the other kernels are checked all the same", () => {
+  const { status, stdout, file } = check(
+    imports + fill("broken", `throw new Error("boom");`) + fill("right", ""),
+  );
+  expect(status).toBe(1);
+  const [broken, right] = JSON.parse(stdout) as [{ findings: object[] }, { findings: object[] }];
+  expect(broken.findings).toMatchObject([{ kind: "body-threw", file, line: 3 }]);
+  expect(right.findings).toEqual([]);
+});
+
+test("what the file and its bodies print goes to standard error", () => {
+  const { status, stdout, stderr } = check(
+    `${imports}console.log("loading");\n${fill("talks", `console.info("recording");`)}`,
+  );
+  expect({ status, kernel: (JSON.parse(stdout) as { kernel: string }).kernel }).toEqual({
+    status: 0,
+    kernel: "talks",
+  });
+  expect(stderr).toBe("loading\nrecording\n");
+});
+
+test.each([
+  ["a syntax error", `\nexport const a = {{;`, 2],
+  ["an error while it loads", `\n\nthrow new Error("no");`, 3],
+])("a file that does not load: %s, with its line", (_, source, line) => {
+  const { status, stdout, stderr, file } = check(source);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain(`error[FILE_NOT_LOADED]`);
+  expect(stderr).toContain(`at ${file}:${line}:`);
+});
+
+test("a missing import is no line of the command's own", () => {
+  const { status, stderr } = check(`import { a } from "./nowhere.ts";\nexport const b = a;`);
+  expect(status).toBe(2);
+  expect(stderr).not.toMatch(/^ {2}at /m);
+});

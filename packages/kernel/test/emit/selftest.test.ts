@@ -1,0 +1,168 @@
+/** Self-tests: what they refuse, that they pass for right kernels and fail for wrong ones. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { emitSelftest, uniformValues, type EmitTarget, type Selftest } from "@evolver/kernel";
+import { clang, compileCuda, compileHipHost, cpp, nvcc, runHip } from "../../../../test/support/compilers.ts";
+import { requireOptional } from "../../../../test/support/optional.ts";
+import { large, saxpy } from "./zoo.ts";
+
+const n = 1000;
+const x = uniformValues(n, 7);
+const y = uniformValues(n, 8);
+const expected = x.map((value, i) => Math.fround(2 * value + (y[i] as number)));
+
+function saxpyTest(values: Float32Array = expected): Selftest {
+  return {
+    title: "saxpy of 1000",
+    workgroups: [4, 1, 1],
+    args: {
+      a: 2,
+      n,
+      x: { length: n, contents: { kind: "uniform", seed: 7 } },
+      y: { length: n, contents: { kind: "values", values: y }, expected: { values, tolerance: null } },
+    },
+  };
+}
+
+const source = (target: EmitTarget, test = saxpyTest()): string =>
+  emitSelftest(saxpy.build({ subgroup: 32 }), target, test, "saxpy").source;
+
+function wrongAt(i: number): Float32Array {
+  const values = expected.slice();
+  values[i] = Math.fround((values[i] as number) * (1 + 1e-6));
+  return values;
+}
+
+function runJs(text: string): { status: number | null; output: string } {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-selftest-"));
+  try {
+    const path = join(folder, "saxpy.mjs");
+    writeFileSync(path, text);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path], { encoding: "utf8" });
+    return { status, output: stdout + stderr };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("a self-test", () => {
+  it("is refused for WGSL, which has no host", () => {
+    expect(() => source("wgsl")).toThrow(expect.objectContaining({ code: "SELFTEST_TARGET" }));
+  });
+
+  it("is refused where it would check nothing", () => {
+    const { args, ...rest } = saxpyTest();
+    const blind = { ...rest, args: { ...args, y: { length: n, contents: { kind: "zeros" } } } } as const;
+    expect(() => source("cuda", blind)).toThrow(expect.objectContaining({ code: "SELFTEST_EMPTY" }));
+  });
+
+  it("is refused without an argument, with a wrong one, and with no workgroups", () => {
+    const test = saxpyTest();
+    const { x: _, ...others } = test.args;
+    expect(() => source("js", { ...test, args: others })).toThrow('needs a buffer for "x"');
+    expect(() => source("js", { ...test, args: { ...test.args, x: 1 } })).toThrow('needs a buffer for "x"');
+    expect(() => source("js", { ...test, workgroups: [0, 1, 1] })).toThrow(
+      expect.objectContaining({ code: "SELFTEST_INVALID" }),
+    );
+  });
+
+  it("is refused where it would carry too many numbers", () => {
+    const values = new Float32Array(2 ** 20 + 1);
+    const test = saxpyTest();
+    const args = {
+      ...test.args,
+      x: { length: values.length, contents: { kind: "values", values } },
+    } as const;
+    expect(() => source("cuda", { ...test, args })).toThrow(
+      expect.objectContaining({ code: "SELFTEST_TOO_LARGE" }),
+    );
+  });
+
+  it("says how it is built", () => {
+    expect(source("cuda")).toContain("nvcc -O3 -o saxpy saxpy.cu && ./saxpy");
+    expect(source("hip")).toContain("hipcc -O3 -o saxpy saxpy.hip && ./saxpy");
+    expect(source("js")).toContain("node saxpy.mjs");
+  });
+});
+
+describe("in JavaScript", () => {
+  it("passes", () => {
+    const { status, output } = runJs(source("js"));
+    expect(output).toMatch(/y: 1000 elements as expected[^]*PASS saxpy/);
+    expect(status).toBe(0);
+  });
+
+  it("fails by one unit in the last place", () => {
+    const { status, output } = runJs(source("js", saxpyTest(wrongAt(500))));
+    expect(output).toMatch(/y\[500\] is .*, not .*; 1 of 1000 are wrong[^]*FAIL saxpy/);
+    expect(status).toBe(1);
+  });
+});
+
+const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
+withCompiler("in HIP, on the processor", () => {
+  it("passes", () => {
+    expect(runHip(source("hip"), 32)).toMatchObject({
+      status: 0,
+      output: expect.stringContaining("PASS saxpy"),
+    });
+  });
+
+  it("fails by one unit in the last place", () => {
+    const { status, output } = runHip(source("hip", saxpyTest(wrongAt(500))), 32);
+    expect(output).toMatch(/y\[500\] is .*, not[^]*1 of 1000 elements are wrong[^]*FAIL saxpy/);
+    expect(status).toBe(1);
+  });
+
+  it("fails where the kernel writes behind the end, or what it only reads", () => {
+    const beyond = source("hip").replaceAll(/< n\b/g, "< n + 1u");
+    expect(runHip(beyond, 32)).toMatchObject({
+      status: 1,
+      output: expect.stringContaining("y: the kernel wrote where it must not"),
+    });
+  });
+
+  it("cannot run on wavefronts of another width, and says so", () => {
+    const text = source("hip").replaceAll(/#error .*/g, "");
+    const { status, output } = runHip(text, 64);
+    expect(output).toContain("emit it with --subgroup 64");
+    expect(status).toBe(2);
+  });
+});
+
+const withNvcc = requireOptional("nvcc", nvcc !== null, "install the CUDA toolkit");
+withNvcc("in CUDA", () => {
+  it("compiles, with shared memory beyond the static limit too", () => {
+    const values = new Float32Array(64).fill(1);
+    const test: Selftest = {
+      title: "large",
+      workgroups: [1, 65_536, 1],
+      args: {
+        x: { length: 64, contents: { kind: "normal", seed: 1 } },
+        out: {
+          length: 64,
+          contents: { kind: "unset" },
+          expected: { values, tolerance: { relative: 1, absolute: 0 } },
+        },
+      },
+    };
+    const text = emitSelftest(large.build({ subgroup: 32 }), "cuda", test).source;
+    expect(text).toContain("cudaFuncAttributeMaxDynamicSharedMemorySize, 52016");
+    expect(text).toContain("<<<dim3(65536)");
+    const sources = [{ name: "all", source: text.replace(/^int main.*$/m, "") }];
+    expect(compileCuda(sources, ["sm_80", "sm_90a"]).log).toBe("");
+  });
+});
+
+const withClang = requireOptional("clang-19", clang !== null, "apt-get install clang-19 lld-19");
+withClang("in HIP, by clang", () => {
+  it("compiles for the GPU", () => {
+    const { log, ok } = compileHipHost(source("hip"), 32);
+    expect(log).toBe("");
+    expect(ok).toBe(true);
+  });
+});
