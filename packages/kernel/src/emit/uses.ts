@@ -63,6 +63,12 @@ export function countUses(ir: KernelIR): Uses {
   return { count: ({ id }) => counts[id] ?? 0, block: ({ id }) => blocks[id] ?? null };
 }
 
+/** Buffers in the order of the parameters, then shared memory. */
+export function memoriesOf(ir: KernelIR): Memory[] {
+  const buffers = ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : []));
+  return [...buffers, ...ir.shared];
+}
+
 /** Memory that is stored to one element at a time. */
 export function singlyStored(ir: KernelIR): ReadonlySet<Memory> {
   const memories = new Set<Memory>();
@@ -79,11 +85,7 @@ export function halfTypesOf(ir: KernelIR): {
 } {
   const all = new Set<HalfType>();
   const exchanged = new Set<HalfType>();
-  const memories = [
-    ...ir.shared,
-    ...ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : [])),
-  ];
-  for (const { element } of memories) if (isHalf(element)) all.add(element);
+  for (const { element } of memoriesOf(ir)) if (isHalf(element)) all.add(element);
   visitNodes(ir.body, (node) => {
     for (const { type } of resultsOf(node)) {
       if (!isHalf(type)) continue;

@@ -30,7 +30,7 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
-import { accessWidths, halfTypesOf, singlyStored } from "./uses.ts";
+import { accessWidths, halfTypesOf, memoriesOf, singlyStored } from "./uses.ts";
 import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
 import { subgroupCall } from "./wgsl-subgroups.ts";
 import { expanded, packedArray, packedMemory, pairOf, withHalves, type PackedMemory } from "./wgsl-half.ts";
@@ -103,9 +103,9 @@ export class WgslEmitter extends Emitter {
   /** Decides how memory of two-byte elements lies in words. */
   #pack(): void {
     const single = singlyStored(this.ir);
-    for (const [memory, width] of this.#widths) {
+    for (const memory of memoriesOf(this.ir)) {
       if (memory.element === "f16" && this.#hasF16) continue;
-      const packed = packedMemory(memory, width, single.has(memory));
+      const packed = packedMemory(memory, this.#widths.get(memory) ?? 1, single.has(memory));
       if (packed === null) continue;
       this.#packed.set(memory, packed);
       const how = packed.isAtomic ? "packed in u32, single stores by two atomic operations" : "packed in u32";
