@@ -31,7 +31,7 @@ export interface ShuffleText {
   readonly functions: readonly string[];
 }
 
-function classText(type: HalfType, text: HalfText): string {
+function classText(type: HalfType, text: HalfText, friends = ""): string {
   const operators = (["+", "-", "*", "/"] as const).map((operator) => {
     const body = text.operators[operator] ?? `return ${type}(float(a) ${operator} float(b));`;
     return `${DEVICE} ${type} operator${operator}(${type} a, ${type} b) { ${body} }`;
@@ -48,7 +48,7 @@ struct ${type} {
   __device__ static ${type} from(unsigned bits) { ${type} made; made.bits = (unsigned short)(bits); return made; }
   __device__ explicit ${type}(float x) { ${text.fromFloat} }
   __device__ explicit operator float() const { ${text.toFloat} }
-};
+${friends}};
 ${operators.join("\n")}
 ${DEVICE} ${type} operator-(${type} a) { return ${type}::from(a.bits ^ 0x8000u); }
 ${comparisons.join("\n")}
@@ -59,13 +59,14 @@ ${DEVICE} ${type} larger(${type} a, ${type} b) { return ${type}(fmaxf(float(a), 
 ${DEVICE} unsigned pack(${type} low, ${type} high) { return low.bits | unsigned(high.bits) << 16; }`;
 }
 
+/** Friends of the class, so that they hide none of the target's own. */
 function shuffleText(type: HalfType, { parameters, names, functions }: ShuffleText): string {
   return functions
     .map((name) => {
       const call = `${name}(${names}unsigned(value.bits), other)`;
-      return `${DEVICE} ${type} ${name}(${parameters}${type} value, int other) { return ${type}::from(${call}); }`;
+      return `  friend ${DEVICE} ${type} ${name}(${parameters}${type} value, int other) { return ${type}::from(${call}); }\n`;
     })
-    .join("\n");
+    .join("");
 }
 
 /** The classes, in a table whose order puts them before what uses them. */
@@ -73,8 +74,8 @@ export function halfHelpers(f16: HalfText, bf16: HalfText, shuffles: ShuffleText
   return {
     f16: { text: classText("f16", f16) },
     bf16: { text: classText("bf16", bf16) },
-    f16Shuffles: { text: shuffleText("f16", shuffles), needs: ["f16"] },
-    bf16Shuffles: { text: shuffleText("bf16", shuffles), needs: ["bf16"] },
+    f16Exchanged: { text: classText("f16", f16, shuffleText("f16", shuffles)) },
+    bf16Exchanged: { text: classText("bf16", bf16, shuffleText("bf16", shuffles)) },
   };
 }
 

@@ -62,8 +62,7 @@ export abstract class CppEmitter extends Emitter {
   constructor(ir: KernelIR, options: EmitOptions, helpers: HelperTable, taken: readonly string[] = []) {
     const halves = halfTypesOf(ir);
     super(ir, options, helpers, halves.all.size === 0 ? taken : [...taken, ...HALF_NAMES]);
-    for (const type of halves.all) this.helper(type);
-    for (const type of halves.exchanged) this.helper(`${type}Shuffles`);
+    for (const type of halves.all) this.helper(halves.exchanged.has(type) ? `${type}Exchanged` : type);
   }
 
   protected get isLinear(): boolean {
