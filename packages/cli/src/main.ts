@@ -19,7 +19,8 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misuse;
     printError(error, args.includes("--verbose"));
-    return error instanceof EvolverError && ANSWERS_NO.has(error.code) ? EXIT.no : EXIT.misuse;
+    const code = error instanceof EvolverError ? error.code : "";
+    return code === "INTERRUPTED" ? EXIT.interrupted : ANSWERS_NO.has(code) ? EXIT.no : EXIT.misuse;
   }
 }
 
@@ -136,6 +137,25 @@ function buildProgram(finish: (code: number) => void): Command {
       finish(await evolve(study, options));
     });
 
+  program
+    .command("compare")
+    .description(
+      "is the sampler better than random search at the same number of trials? exits 1 if it is not",
+    )
+    .argument("<study>", "attention")
+    .addOption(device("sim"))
+    .option("--sampler <name>", "the one to compare with random", "evolutionary")
+    .option("--trials <n>", "candidates of each search", integer(1, 100_000), 36)
+    .option("--seeds <n>", "searches of each kind", integer(1, 1000), 10)
+    .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
+    .option("--input <file>", "a safetensors file with q, k and v instead of random data")
+    .addOption(json())
+    .addOption(verbose())
+    .action(async (study: string, options: CompareFlags) => {
+      const { compare } = await import("./commands/compare.ts");
+      finish(await compare(study, options));
+    });
+
   for (const [name, file, what] of [
     ["log", "evolution_log.md", "what every cycle saw, tried and kept"],
     ["progress", "PROGRESS.md", "the champions so far, and by how much each gained"],
@@ -186,6 +206,12 @@ interface EvolveFlags extends Omit<LadderFlags, "rungs"> {
   readonly trials?: number;
   readonly agent: string;
   readonly workspace: string;
+}
+
+interface CompareFlags extends Omit<LadderFlags, "rungs" | "seed"> {
+  readonly sampler: string;
+  readonly trials: number;
+  readonly seeds: number;
 }
 
 function integer(low: number, high: number): (text: string) => number {

@@ -2,8 +2,8 @@
 
 import { EvolverError } from "@evolver/kernel";
 
-/** The exit codes of design.md: done, the answer is no, misuse. */
-export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2 });
+/** Done; the answer is no; misuse; stopped by Ctrl-C, as shells have it. */
+export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2, interrupted: 130 });
 
 export function printJson(document: unknown): void {
   process.stdout.write(`${JSON.stringify(document, jsonSafe, 2)}\n`);

@@ -4,8 +4,9 @@
  */
 
 import { add, buffer, dot, exp2, f32, kernel, max, padded, u32 } from "@evolver/kernel";
+import type { Device } from "../src/index.ts";
 
-export const HEAD_DIM = 64;
+const HEAD_DIM = 64;
 const ROWS = 8;
 
 /** @param vector floats read from K at once */
@@ -68,4 +69,20 @@ export function sharedTileAttention(vector: 1 | 4) {
         o.set(add(row.mul(HEAD_DIM), gpu.lane, c * width), outputs.get(c).div(total.get()));
     },
   );
+}
+
+/** A launch on `length` queries and keys, and its useful work, 4 · S² · D. */
+export function attentionLaunch(device: Device, length: number) {
+  const input = Float32Array.from({ length: length * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
+  const q = device.createBuffer("f32", input);
+  const k = device.createBuffer("f32", input);
+  const v = device.createBuffer("f32", input);
+  const o = device.createBuffer("f32", input.length);
+  return {
+    launch: {
+      workgroups: length / ROWS,
+      args: { q, k, v, o, length, scale: Math.LOG2E / Math.sqrt(HEAD_DIM) },
+    },
+    flops: 4 * length * length * HEAD_DIM,
+  };
 }

@@ -7,7 +7,7 @@
 
 import { openCpu } from "../src/index.ts";
 import type { RunResult } from "../src/index.ts";
-import { HEAD_DIM, sharedTileAttention } from "./attention.ts";
+import { attentionLaunch, sharedTileAttention } from "./attention.ts";
 import { scores, scoresLaunch } from "./scores.ts";
 
 const LENGTH = Number(process.argv[2] ?? 512);
@@ -26,15 +26,10 @@ async function timeOf(run: () => Promise<RunResult>, processor: boolean): Promis
 
 async function attention(subgroup: number, workers: number, vector: 1 | 4): Promise<string> {
   await using device = closing(openCpu({ subgroup, workers }));
-  const input = Float32Array.from({ length: LENGTH * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
-  const q = device.createBuffer("f32", input);
-  const k = device.createBuffer("f32", input);
-  const v = device.createBuffer("f32", input);
-  const o = device.createBuffer("f32", input.length);
   const program = await device.compile(sharedTileAttention(vector));
-  const args = { q, k, v, o, length: LENGTH, scale: Math.LOG2E / Math.sqrt(HEAD_DIM) };
-  const ms = await timeOf(() => program.run({ workgroups: LENGTH / 8, args }), workers === 1);
-  return `${((4 * LENGTH * LENGTH * HEAD_DIM) / ms / 1e3).toFixed(0).padStart(8)} MFLOP/s (${ms.toFixed(2)} ms)`;
+  const { launch, flops } = attentionLaunch(device, LENGTH);
+  const ms = await timeOf(() => program.run(launch), workers === 1);
+  return `${(flops / ms / 1e3).toFixed(0).padStart(8)} MFLOP/s (${ms.toFixed(2)} ms)`;
 }
 
 async function laneOperations(subgroup: number): Promise<string> {

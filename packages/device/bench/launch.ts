@@ -94,7 +94,7 @@ function throughC(cubin: Uint8Array, entryPoint: string): Timing {
 
 const device = openCuda();
 const program = await device.compile(tiny);
-const bare = throughC(program.cubin, program.emitted.entryPoint);
+const bare = throughC(program.code, program.emitted.entryPoint);
 const ours = await throughApi(device);
 const document = {
   what: "microseconds a launch of a kernel that does nothing",

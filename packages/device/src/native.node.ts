@@ -13,10 +13,10 @@ export async function openNative(id: "webgpu" | "cuda" | "hip", options: object)
       const { openCuda } = await loading("cuda", () => import("./cuda/index.ts"));
       return openCuda(options);
     }
-    case "hip":
-      throw new EvolverError("DEVICE_UNAVAILABLE", "this build has no device for AMD's HIP", {
-        hint: 'use openDevice("webgpu") on AMD cards',
-      });
+    case "hip": {
+      const { openHip } = await loading("hip", () => import("./hip/index.ts"));
+      return openHip(options);
+    }
   }
 }
 

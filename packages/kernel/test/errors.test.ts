@@ -149,6 +149,16 @@ describe("values and blocks", () => {
     await Promise.resolve();
   });
 
+  test("a JavaScript number as the result of one side of an if", () => {
+    refused("TYPE_MISMATCH", ["gpu.if(", "y.get(0)"], ({ n, y }, gpu) => {
+      gpu.if(
+        n.lt(1),
+        () => y.get(0),
+        () => 0,
+      );
+    });
+  });
+
   test("bodies that throw on their own, by the line that threw", () => {
     refused("BODY_THREW", ["undefined as unknown"], () => {
       (undefined as unknown as Gpu).barrier();
@@ -387,6 +397,12 @@ describe("sizes", () => {
     const error = errorFrom(() => kernel("k", { params, workgroup }, () => {}).build({ subgroup }));
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
+  });
+
+  test("shared memory of a size that only the run knows", () => {
+    refused("INVALID_LAYOUT", ["gpu.shared(f32, n"], ({ n }, gpu) => {
+      gpu.shared(f32, n as unknown as number);
+    });
   });
 
   test("names that emitted code cannot have", () => {

@@ -1,5 +1,6 @@
 /** Is a sampler worth its name? It against random search, at the same number of trials, over several seeds. */
 
+import { EvolverError } from "@evolver/kernel";
 import type { Judge, OpenJudge } from "./judge/judge.ts";
 import { openJudgeProcess } from "./judge/client.ts";
 import { Random, deriveSeed } from "./random.ts";
@@ -8,7 +9,7 @@ import { samplerNamed } from "./sampler/index.ts";
 import { memoryOf } from "./sampler/sampler.ts";
 import type { Sampler } from "./sampler/sampler.ts";
 import { pointKey } from "./space.ts";
-import type { Point, Study, StudyDefinition, StudyInput } from "./study.ts";
+import type { Point, Study, StudyDefinition, StudyInput, TimeKind } from "./study.ts";
 import type { Trial, Verdict } from "./verdict.ts";
 
 export interface CompareOptions {
@@ -22,12 +23,19 @@ export interface CompareOptions {
   readonly sampler?: string | undefined;
   /** Default 120,000. */
   readonly deadlineMs?: number | undefined;
-  readonly onSearch?: ((done: number, of: number) => void) | undefined;
+  /** Of the trials of all searches. */
+  readonly onTrial?: ((done: number, of: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly openJudge?: OpenJudge | undefined;
 }
 
 export interface ComparisonReport {
+  readonly study: string;
+  readonly device: string;
+  /** What the times stand on, and the input they are for. */
+  readonly profile: string;
+  readonly input: string;
+  readonly timeKind: TimeKind | null;
   readonly sampler: string;
   readonly trials: number;
   readonly rows: readonly {
@@ -42,11 +50,16 @@ export interface ComparisonReport {
   readonly losses: number;
   /** Distinct points that had to be judged. */
   readonly evaluated: number;
+  /** Of those, the ones that the judge rejected: trials spent for nothing, in either search. */
+  readonly rejected: number;
   /** The report as a Markdown table. */
   readonly text: string;
 }
 
-/** Each point is judged once and its verdict remembered: the searches differ in what they ask for only. */
+/**
+ * Each point is judged in full once and its verdict remembered: the searches differ in what they ask for only.
+ * @throws EvolverError INTERRUPTED, AGENT_UNKNOWN, and what the study and the judge throw
+ */
 export async function compareSamplers(
   definition: StudyDefinition,
   options: CompareOptions,
@@ -60,13 +73,28 @@ export async function compareSamplers(
     const verdicts = new Map<string, Verdict>();
     const verdictOf = cachedVerdicts(study, judge, verdicts, deadlineMs, signal);
     const rows: ComparisonReport["rows"][number][] = [];
+    let done = 0;
+    const bestOf = (one: Sampler, seed: number): Promise<number> =>
+      search(study, one, seed, trials, verdictOf, () => options.onTrial?.(++done, 2 * seeds * trials));
     for (let seed = 1; seed <= seeds; seed++) {
-      const samplerMs = await search(study, sampler, seed, trials, verdictOf);
-      const randomMs = await search(study, samplerNamed("random"), seed, trials, verdictOf);
+      const samplerMs = await bestOf(sampler, seed);
+      const randomMs = await bestOf(samplerNamed("random"), seed);
       rows.push({ seed, samplerMs, randomMs });
-      options.onSearch?.(seed, seeds);
     }
-    return report(sampler.name, trials, rows, verdicts.size);
+    const judged = [...verdicts.values()];
+    return {
+      study: definition.id,
+      device,
+      profile: study.profile,
+      input: study.inputTitle,
+      timeKind: judged.find(({ timeKind }) => timeKind !== null)?.timeKind ?? null,
+      ...summarise(sampler.name, trials, rows),
+      evaluated: judged.length,
+      rejected: judged.filter(({ status }) => status !== "ok").length,
+    };
+  } catch (error) {
+    if (signal?.aborted !== true || error !== signal.reason) throw error;
+    throw new EvolverError("INTERRUPTED", "Stopped before the comparison was complete.");
   } finally {
     await judge.close();
   }
@@ -107,6 +135,7 @@ async function search(
   seed: number,
   count: number,
   verdictOf: VerdictOf,
+  onTrial: () => void,
 ): Promise<number> {
   const trials: Trial[] = [];
   const random = new Random(deriveSeed(seed, "compare", sampler.name));
@@ -125,6 +154,7 @@ async function search(
     const [proposal] = sampler.propose({ space: study.space, memory, count: 1, focus, explore: 0.1, random });
     if (!proposal) break;
     last = await add(proposal.point, proposal.parents, proposal.reason);
+    onTrial();
   }
   return best;
 }
@@ -145,12 +175,11 @@ function focusOf(study: Study, trials: readonly Trial[]): readonly string[] {
   return study.explain(measurement, best.candidate.point).axes;
 }
 
-function report(
+function summarise(
   sampler: string,
   trials: number,
   rows: ComparisonReport["rows"],
-  evaluated: number,
-): ComparisonReport {
+): Pick<ComparisonReport, "sampler" | "trials" | "rows" | "wins" | "ties" | "losses" | "text"> {
   const wins = rows.filter(({ samplerMs, randomMs }) => samplerMs < randomMs).length;
   const losses = rows.filter(({ samplerMs, randomMs }) => samplerMs > randomMs).length;
   const ties = rows.length - wins - losses;
@@ -166,5 +195,5 @@ function report(
     `At ${trials} trials each, ${sampler} found a faster candidate than random search on ${wins} of ${rows.length} ` +
       `seeds (${ties} ties, ${losses} losses).`,
   ].join("\n");
-  return { sampler, trials, rows, wins, ties, losses, evaluated, text };
+  return { sampler, trials, rows, wins, ties, losses, text };
 }

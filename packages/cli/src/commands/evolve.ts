@@ -3,6 +3,7 @@
 import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
 import { findStudy } from "@evolver/studies";
 import { ladderTable } from "./ladder.ts";
+import { stopOnSignals } from "../interruption.ts";
 import { duration, EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
 
@@ -38,7 +39,9 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
       onEvent: reporter(progress, options.cycles),
     });
     progress.end();
+    interruption.end();
     if (options.json) printJson(result);
+    else if (result.interrupted) printText(describe(result, null));
     else {
       const { rungs, timeKind } = await study.ladder({
         device: options.device,
@@ -49,30 +52,11 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
       });
       printText(describe(result, ladderTable(rungs, timeKind)));
     }
-    return EXIT.done;
+    return result.interrupted ? EXIT.interrupted : EXIT.done;
   } finally {
     progress.end();
     interruption.end();
   }
-}
-
-/** Ctrl-C stops after the trial in hand is written; a second one stops at once. */
-function stopOnSignals(progress: Progress): { readonly signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const stop = (): void => {
-    if (controller.signal.aborted) process.exit(130);
-    progress.line("stopping after writing what is complete; again to stop at once");
-    controller.abort();
-  };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
-  return {
-    signal: controller.signal,
-    end() {
-      process.off("SIGINT", stop);
-      process.off("SIGTERM", stop);
-    },
-  };
 }
 
 function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => void {
@@ -115,7 +99,8 @@ function outcomeOf({ title, verdict }: Trial): string {
     : `${verdict.status} · ${title}`;
 }
 
-function describe(result: EvolveResult, ladder: string): string {
+/** @param ladder null where there was no time for it */
+function describe(result: EvolveResult, ladder: string | null): string {
   const { baseline, champion, timeKind } = result;
   const cycles = table(result.history, [
     { title: "cycle", value: ({ cycle }) => String(cycle), align: "right" },
@@ -129,8 +114,7 @@ function describe(result: EvolveResult, ladder: string): string {
   return [
     `\nCycles of this run, ${result.study} on ${result.profile}: ${result.input}\n`,
     cycles,
-    `\nThe ladder on the same input, ${timeKind}\n`,
-    ladder,
+    ...(ladder === null ? [] : [`\nThe ladder on the same input, ${timeKind}\n`, ladder]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
     `  error ${champion.error?.toPrecision(3) ?? "–"}, allowed ${champion.bound?.toPrecision(3) ?? "–"}`,

@@ -4,21 +4,12 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { EvolverError } from "@evolver/kernel";
 import koffi, { type LibraryHandle } from "koffi";
+import { compileCached, type CompiledCode } from "../gpu-driver/cache.ts";
 
 export interface CompileRequest {
   readonly kernelName: string;
@@ -27,13 +18,6 @@ export interface CompileRequest {
   readonly architecture: string;
   /** In NVRTC's spelling: `--fmad=false`. */
   readonly options: readonly string[];
-}
-
-export interface CompiledCuda {
-  readonly cubin: Uint8Array;
-  /** "nvrtc 13.0", "nvcc 13.0". */
-  readonly compiler: string;
-  readonly fromCache: boolean;
 }
 
 interface Compiler {
@@ -47,23 +31,11 @@ let found: Compiler | null = null;
  * Compiles, or takes from the cache.
  * @throws EvolverError CUDA_COMPILER_MISSING, CUDA_COMPILE_FAILED (with the compiler's log)
  */
-export function compileCuda(request: CompileRequest): CompiledCuda {
-  found ??= findCompiler();
-  const key = createHash("sha256")
-    .update(JSON.stringify([found.name, request.architecture, request.options, request.source]))
-    .digest("hex");
-  const path = join(cacheFolder(), `${key}.cubin`);
-  const cached = readCached(path);
-  if (cached !== null) return { cubin: cached, compiler: found.name, fromCache: true };
-  const cubin = found.compile(request);
-  writeCached(path, cubin);
-  return { cubin, compiler: found.name, fromCache: false };
-}
-
-/** Which compiler would be used, or why there is none. */
-export function describeCompiler(): string {
-  found ??= findCompiler();
-  return found.name;
+export function compileCuda(request: CompileRequest): CompiledCode {
+  const compiler = (found ??= findCompiler());
+  const { architecture, options, source } = request;
+  const key = [architecture, options, source];
+  return compileCached("cubin", compiler.name, key, () => compiler.compile(request));
 }
 
 function findCompiler(): Compiler {
@@ -198,32 +170,3 @@ function compileFailed(request: CompileRequest, log: string): EvolverError {
 }
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replaceAll("\0", "");
-
-function cacheFolder(): string {
-  const root =
-    process.env["EVOLVER_CACHE"] ??
-    join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "evolver");
-  return join(root, "cubin");
-}
-
-function readCached(path: string): Uint8Array | null {
-  try {
-    const bytes = readFileSync(path);
-    // An ELF file; anything else is a torn or foreign file and is made again.
-    return bytes.length > 4 && bytes[0] === 0x7f && bytes[1] === 0x45 ? bytes : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A cache that cannot be written costs time, not correctness. */
-function writeCached(path: string, bytes: Uint8Array): void {
-  try {
-    mkdirSync(join(path, ".."), { recursive: true });
-    const temporary = `${path}.${process.pid}`;
-    writeFileSync(temporary, bytes);
-    renameSync(temporary, path);
-  } catch {
-    return;
-  }
-}

@@ -14,7 +14,7 @@ import type { Memory, Value, Variable } from "../ir/types.ts";
 import { blocksOf } from "../ir/walk.ts";
 
 export const WORKGROUP = 0;
-export const SUBGROUP = 1;
+const SUBGROUP = 1;
 export const LANE = 2;
 export type Level = 0 | 1 | 2;
 

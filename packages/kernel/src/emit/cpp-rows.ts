@@ -208,7 +208,7 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
     const a = operand as Operand;
     return a.type === "bool" ? a : infix("!=", a, cppLiteral(a.type, 0));
   },
-  toIndex: ([a]) => call("i64", a as Operand),
+  toIndex: ([a], { helper }) => call(helper("i64"), a as Operand),
   bitcastF32: bitcast("f32"),
   bitcastI32: bitcast("i32"),
   bitcastU32: bitcast("u32"),

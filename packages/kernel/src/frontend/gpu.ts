@@ -127,6 +127,12 @@ export class Gpu {
     layout: number | Layout,
     name = `shared${this.#recorder.shared.length}`,
   ): SharedArray<ElementType> | AtomicArray<WordType> {
+    if (layout instanceof Scalar) {
+      throw new EvolverError("INVALID_LAYOUT", `shared memory is sized by a run-time ${layout.type}`, {
+        where: [captureSite().location, note(layout.site, "made here")],
+        hint: "its size is known when the kernel is built: give a JavaScript number, the largest that is needed",
+      });
+    }
     const arranged = typeof layout === "number" ? rowMajor([layout]) : layout;
     const memory = this.#recorder.declareShared({
       space: "shared",
@@ -151,6 +157,8 @@ export class Gpu {
     const elseBlock = recorder.block("the else block", false, () => otherwise?.());
     const results = asResults(thenBlock.result);
     const others = asResults(elseBlock.result);
+    refuseLiteral(results, elseBlock.result, site);
+    refuseLiteral(others, thenBlock.result, site);
     const merged =
       results !== null && others !== null
         ? recorder.within(site, () => this.#merge(results, others, thenBlock.frame, elseBlock.frame, site))
@@ -378,6 +386,20 @@ function asResults(result: unknown): readonly Scalar[] | null {
   return Array.isArray(result) && result.length > 0 && result.every((item) => item instanceof Scalar)
     ? result
     : null;
+}
+
+/** A number beside the other side's value would silently leave the `if` without a result. */
+function refuseLiteral(results: readonly Scalar[] | null, other: unknown, site: Site): void {
+  const [first] = results ?? [];
+  if (first === undefined || (typeof other !== "number" && typeof other !== "boolean")) return;
+  throw new EvolverError(
+    "TYPE_MISMATCH",
+    `one side of a gpu.if gives a ${first.type}, the other ${describe(other)}`,
+    {
+      where: [site.location, note(first.site, `a ${first.type} made here`)],
+      hint: `make it a run-time value: gpu.constant(${first.type}, ${String(other)})`,
+    },
+  );
 }
 
 const close = (frame: Frame): Block => Object.freeze({ nodes: Object.freeze(frame.nodes) });

@@ -14,7 +14,7 @@ import { lift, Offset, Scalar, toOffset, wrap, type Index, type Operand, type Sc
 import { Vec, type VecWidth, type WidthOf } from "./vector.ts";
 
 /** Turns the indices that a user writes into an element offset. */
-export interface Addressing {
+interface Addressing {
   readonly rank: number;
   offset(indices: readonly Index[]): Index | Offset;
 }
@@ -107,7 +107,7 @@ abstract class Elements<E extends ElementType> {
 type WithValue<V> = [...indices: Index[], value: V];
 
 /** Memory that can be read and written. Read-only and write-only buffers are narrower faces of the same object. */
-export class MutableElements<E extends ElementType> extends Elements<E> {
+class MutableElements<E extends ElementType> extends Elements<E> {
   /** The element at the given indices. */
   get(...indices: Index[]): ScalarOf<E> {
     return this.load(indices, 1)[0] as ScalarOf<E>;

@@ -297,7 +297,7 @@ export function typeMismatch(name: string, operands: readonly Handle[], site: Si
 }
 
 /** A literal as the type holds it: floating point rounds, integers must fit. */
-export function checkLiteral(type: ScalarType, value: number | boolean, place: () => Site): number | boolean {
+function checkLiteral(type: ScalarType, value: number | boolean, place: () => Site): number | boolean {
   if (type === "bool") {
     if (typeof value === "boolean") return value;
   } else if (typeof value === "number") {

@@ -16,7 +16,7 @@ export function errorFrom(run: () => unknown): EvolverError {
 }
 
 /** The text of the source line at a location, without indentation. */
-export function sourceLine({ file, line }: SourceLocation): string {
+function sourceLine({ file, line }: SourceLocation): string {
   return readFileSync(file, "utf8").split("\n")[line - 1]?.trim() ?? "";
 }
 

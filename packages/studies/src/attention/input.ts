@@ -11,13 +11,12 @@ import {
   referenceAttention,
   type AttentionProblem,
   type FloatInputs,
-  type Mask,
   type Safetensors,
   type SafetensorsTensor,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/kernel";
 import type { StudyInput } from "@evolver/lab";
-import { parseShape, printShape, problemOf } from "./shape.ts";
+import { parseMask, parseShape, printShape, problemOf } from "./shape.ts";
 
 /** The study's options in full: plain data, from which the judge opens the same input again. */
 export interface AttentionInput {
@@ -44,7 +43,7 @@ const OWN_OUTPUT_TOLERANCE = 1e-2;
 /**
  * @param options `shape` (text), or `input` (path of a safetensors file); with both, the shape's mask, softcap and
  *   scale go with the file's extents
- * @throws EvolverError INPUT_NOT_FOUND, INPUT_TENSORS, INPUT_DISAGREES, SHAPE_INVALID, INVALID_SAFETENSORS
+ * @throws EvolverError INPUT_NOT_FOUND, INPUT_TENSORS, INPUT_METADATA, INPUT_DISAGREES, SHAPE_INVALID, INVALID_SAFETENSORS
  */
 export async function parseAttentionInput(options: StudyInput): Promise<AttentionInput> {
   const shape = textOption(options, "shape");
@@ -150,16 +149,24 @@ function problemOfFile(tensors: Safetensors, path: string, shape: string | null)
     }
     return given;
   }
-  const mask: Mask = maskText === "causal" ? { kind: "causal" } : { kind: "full" };
-  const problem = problemOf(
-    extents,
-    mask,
-    Number(softcapText ?? 0) || 0,
-    scaleText === undefined ? null : Number(scaleText),
-    path,
-  );
-  return problem;
+  const mask = maskText === undefined ? { kind: "full" as const } : parseMask(maskText);
+  if (mask === null)
+    throw metadataError(path, `the mask "${maskText}" is not causal, full or window:LEFT:RIGHT`);
+  const scale = metadataNumber("scale", scaleText, path);
+  return problemOf(extents, mask, metadataNumber("softcap", softcapText, path) ?? 0, scale, path);
 }
+
+function metadataNumber(name: string, text: string | undefined, path: string): number | null {
+  if (text === undefined) return null;
+  const value = Number(text.trim() || Number.NaN);
+  if (Number.isFinite(value)) return value;
+  throw metadataError(path, `the ${name} "${text}" is no number`);
+}
+
+const metadataError = (path: string, what: string): EvolverError =>
+  new EvolverError("INPUT_METADATA", `${path}: in its metadata, ${what}`, {
+    hint: "say what is meant with --shape, which then goes before the metadata",
+  });
 
 type Extents = readonly [number, number, number, number];
 

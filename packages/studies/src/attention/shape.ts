@@ -38,20 +38,27 @@ const FORM =
  */
 export function parseShape(text: string): AttentionProblem {
   const extents: Partial<Record<keyof AttentionShape, number>> = {};
+  const given = new Set<string>();
   let mask: Mask = { kind: "full" };
   let softcap = 0;
   let scale: number | null = null;
   for (const part of text.split(",").map((item) => item.trim())) {
     const extent = /^([a-z]+)(\d+)$/i.exec(part);
-    const names = extent ? KEYS[(extent[1] as string).toLowerCase()] : undefined;
+    const key = extent?.[1]?.toLowerCase() ?? "";
+    const names = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+    let kind = part.split(":")[0] as string;
     if (extent && names) {
+      kind = extent[1] as string;
       for (const name of names)
         if (names.length === 1 || extents[name] === undefined) extents[name] = Number(extent[2]);
-    } else if (part === "causal" || part === "full") mask = { kind: part };
-    else if (part.startsWith("window:")) mask = parseWindow(part, text);
-    else if (part.startsWith("softcap:")) softcap = parseNumber(part, text, (value) => value >= 0);
-    else if (part.startsWith("scale:")) scale = parseNumber(part, text, () => true);
-    else throw invalid(text, `"${part}" is not understood`);
+    } else if (kind === "causal" || kind === "full" || kind === "window") {
+      mask = parseMask(part) ?? refuse(text, `"${part}" is not causal, full or window:LEFT:RIGHT`);
+      kind = "mask";
+    } else if (part.startsWith("softcap:")) softcap = parseNumber(part, text);
+    else if (part.startsWith("scale:")) scale = parseNumber(part, text);
+    else refuse(text, `"${part}" is not understood`);
+    if (given.has(kind.toLowerCase())) refuse(text, `"${part}" comes after another ${kind}`);
+    given.add(kind.toLowerCase());
   }
   const { batch = 1, headsQ, headsKv = headsQ, seqQ, seqK, dim } = extents;
   if (
@@ -61,7 +68,7 @@ export function parseShape(text: string): AttentionProblem {
     seqK === undefined ||
     dim === undefined
   ) {
-    throw invalid(
+    return refuse(
       text,
       "heads (H or Hq), sequence (S, or Sq and Sk) and head dimension (D) must all be there",
     );
@@ -70,7 +77,10 @@ export function parseShape(text: string): AttentionProblem {
   return problemOf(shape, mask, softcap, scale, text);
 }
 
-/** A dense problem of checked extents. @throws EvolverError SHAPE_INVALID */
+/**
+ * A dense problem of checked extents and numbers; scale and softcap are rounded to f32, as kernels have them.
+ * @throws EvolverError SHAPE_INVALID
+ */
 export function problemOf(
   shape: AttentionShape,
   mask: Mask,
@@ -81,15 +91,18 @@ export function problemOf(
   for (const [name, limit] of Object.entries(LIMITS) as [keyof AttentionShape, number][]) {
     const value = shape[name];
     if (!Number.isInteger(value) || value < 1 || value > limit)
-      throw invalid(text, `${name} is ${value}, and must be from 1 to ${limit}`);
+      refuse(text, `${name} is ${value}, and must be from 1 to ${limit}`);
   }
   if (shape.headsQ % shape.headsKv !== 0)
-    throw invalid(text, `${shape.headsQ} query heads do not divide among ${shape.headsKv} key heads`);
+    refuse(text, `${shape.headsQ} query heads do not divide among ${shape.headsKv} key heads`);
+  const rounded = { scale: Math.fround(scale ?? 1 / Math.sqrt(shape.dim)), softcap: Math.fround(softcap) };
+  if (!Number.isFinite(rounded.scale)) refuse(text, `the scale ${scale} is no f32 value`);
+  if (!Number.isFinite(rounded.softcap) || softcap < 0 || (rounded.softcap === 0 && softcap > 0))
+    refuse(text, `the softcap ${softcap} is no f32 value from 0 on`);
   return {
     shape,
     mask,
-    scale: Math.fround(scale ?? 1 / Math.sqrt(shape.dim)),
-    softcap,
+    ...rounded,
     strides: denseProblemStrides(shape),
   };
 }
@@ -111,17 +124,18 @@ export function printShape(problem: AttentionProblem): string {
   return parts.join(",");
 }
 
-function parseWindow(part: string, text: string): Mask {
-  const match = /^window:(\d+):(\d+)$/.exec(part);
-  if (!match) throw invalid(text, `"${part}" is not window:LEFT:RIGHT`);
-  return { kind: "window", left: Number(match[1]), right: Number(match[2]) };
+/** `causal`, `full` or `window:LEFT:RIGHT`; null for anything else. */
+export function parseMask(text: string): Mask | null {
+  if (text === "causal" || text === "full") return { kind: text };
+  const [, left, right] = /^window:(\d{1,9}):(\d{1,9})$/.exec(text) ?? [];
+  return left === undefined ? null : { kind: "window", left: Number(left), right: Number(right) };
 }
 
-function parseNumber(part: string, text: string, accept: (value: number) => boolean): number {
-  const value = Number(part.slice(part.indexOf(":") + 1) || Number.NaN);
-  if (!Number.isFinite(value) || !accept(value)) throw invalid(text, `"${part}" has no proper number`);
-  return value;
+function parseNumber(part: string, text: string): number {
+  const value = Number(part.slice(part.indexOf(":") + 1).trim() || Number.NaN);
+  return Number.isFinite(value) ? value : refuse(text, `"${part}" has no proper number`);
 }
 
-const invalid = (text: string, what: string): EvolverError =>
-  new EvolverError("SHAPE_INVALID", `the shape "${text}" is not one: ${what}`, { hint: FORM });
+function refuse(text: string, what: string): never {
+  throw new EvolverError("SHAPE_INVALID", `the shape "${text}" is not one: ${what}`, { hint: FORM });
+}

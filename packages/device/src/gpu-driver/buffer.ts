@@ -1,23 +1,23 @@
-/** Global memory on the GPU. */
+/** Global memory on a GPU, through its driver. */
 
 import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { AnyTypedArray, TypedArrayOf } from "../device.ts";
 import { newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
-import { CUDA_ERROR, type CudaDriver, type Handle } from "./driver.ts";
+import { GPU_ERROR, type GpuDriver, type Handle } from "./driver.ts";
 
-export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
-  readonly #driver: CudaDriver;
+export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
+  readonly #driver: GpuDriver;
   #pointer: Handle;
 
-  constructor(owner: BufferOwner, driver: CudaDriver, element: E, contents: number | TypedArrayOf<E>) {
+  constructor(owner: BufferOwner, driver: GpuDriver, element: E, contents: number | TypedArrayOf<E>) {
     const length = typeof contents === "number" ? contents : contents.length;
     super(owner, element, length);
     this.#driver = driver;
     // The driver refuses allocations of nothing; one element stands in, which no kernel may touch.
     const bytes = Math.max(4, Math.ceil((length * elementBytes(element)) / 4) * 4);
-    this.#pointer = driver.out64((slot) => driver.call.cuMemAlloc(slot, bytes), `a buffer of ${bytes} bytes`);
+    this.#pointer = driver.out64((slot) => driver.call.memAlloc(slot, bytes), `a buffer of ${bytes} bytes`);
     if (typeof contents === "number") {
-      if (length > 0) driver.check(driver.call.cuMemsetD32(this.#pointer, 0, bytes / 4), "zeroing a buffer");
+      if (length > 0) driver.check(driver.call.memsetD32(this.#pointer, 0, bytes / 4), "zeroing a buffer");
     } else this.#upload(contents, 0);
   }
 
@@ -37,7 +37,7 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     this.#driver.assertUsable();
     const array = newArray(this.element, this.length);
     if (this.length > 0) {
-      const code = this.#driver.call.cuMemcpyDtoH(
+      const code = this.#driver.call.memcpyDtoH(
         array,
         this.#pointer,
         this.length * elementBytes(this.element),
@@ -51,14 +51,14 @@ export class CudaBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     if (this.destroyed) return;
     super.destroy();
     // After a sticky error nothing can be freed; the process's end does it.
-    if (this.#driver.lost === null) this.#driver.call.cuMemFree(this.#pointer);
+    if (this.#driver.lost === null) this.#driver.call.memFree(this.#pointer);
     this.#pointer = 0n;
   }
 
   #upload(data: AnyTypedArray, offset: number): void {
     if (data.length === 0) return;
     const destination = this.#pointer + BigInt(offset * elementBytes(this.element));
-    const code = this.#driver.call.cuMemcpyHtoD(destination, data, data.byteLength);
-    if (code !== CUDA_ERROR.success) this.#driver.check(code, "writing a buffer");
+    const code = this.#driver.call.memcpyHtoD(destination, data, data.byteLength);
+    if (code !== GPU_ERROR.success) this.#driver.check(code, "writing a buffer");
   }
 }

@@ -1,0 +1,54 @@
+/**
+ * `npm run bench`: the benchmarks of the simulator and of the cpu device in turn, then useful MFLOP/s of attention
+ * (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same algorithm in OpenCL reached on a
+ * machine of two cores. Nothing is asserted: another machine gives other numbers.
+ */
+
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { openCpu, openSim, type Device } from "../src/index.ts";
+import { attentionLaunch, sharedTileAttention } from "./attention.ts";
+
+const LENGTH = 512;
+const RUNS = 9;
+
+/** Useful MFLOP/s: Oclgrind with race and uninitialised checks; PoCL on one core and on two. */
+const OCLGRIND = 0.32;
+const POCL = [753, 1490] as const;
+
+for (const name of ["sim.ts", "cpu.ts"]) {
+  console.log(`\n${name}`);
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, name)], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+console.log(`\nattention, ${LENGTH} × ${LENGTH} × 64`);
+console.log(row("sim, every check", await speed(openSim(), 1), "Oclgrind", OCLGRIND));
+for (const [k, pocl] of POCL.entries()) {
+  const workers = k + 1;
+  const cores = workers === 1 ? "1 core" : `${workers} cores`;
+  console.log(row(`cpu, ${cores}`, await speed(openCpu({ workers }), RUNS), `PoCL, ${cores}`, pocl));
+}
+
+/** By the clock: the median after a short first run. Closes the device. */
+async function speed(device: Device, runs: number): Promise<number> {
+  try {
+    const program = await device.compile(sharedTileAttention(4));
+    const { launch, flops } = attentionLaunch(device, LENGTH);
+    await program.run({ ...launch, workgroups: 1 });
+    const times: number[] = [];
+    for (let i = 0; i < runs; i++) {
+      const start = performance.now();
+      await program.run(launch);
+      times.push(performance.now() - start);
+    }
+    return flops / (times.toSorted((a, b) => a - b)[runs >> 1] as number) / 1e3;
+  } finally {
+    await device.close();
+  }
+}
+
+function row(name: string, mflops: number, other: string, otherMflops: number): string {
+  const own = mflops.toPrecision(4).padStart(8);
+  return `${name.padEnd(18)} ${own} MFLOP/s, ${(mflops / otherMflops).toPrecision(3)} times ${other} (${otherMflops})`;
+}
