@@ -4,107 +4,14 @@
  * is always there, and write nothing. Elements of two bytes are f32 in lanes; pairs of them move as one word.
  */
 
-import { elementBytes, isHalf } from "@evolver/kernel";
+import { isHalf } from "@evolver/kernel";
 import type { AtomicNode, HalfType, LoadNode, Memory, StoreNode, Value } from "@evolver/kernel";
+import { LaneAccess, laneAddresses, scalarAddress, sizeOf, type AddressCache } from "./address.ts";
 import type { Emitter, Mask } from "./emitter.ts";
+import { interleave, transpose } from "./interleave.ts";
 import { OP } from "./opcodes.ts";
 
-type Pair = readonly [number, number];
-
-/** Addresses already computed in a run of nodes. */
-export class AddressCache {
-  readonly scalar = new Map<string, number>();
-  readonly base = new Map<Memory, number>();
-  /** Of the four lanes being written. */
-  readonly lanes = new Map<string, number>();
-  /** Locals that hold addresses of lanes, whether they do at the moment or not. */
-  readonly laneLocals = new Map<string, number>();
-}
-
-/** From an index to bytes: the shift, and the size of an element. */
-const shiftOf = ({ element }: Memory): number => (elementBytes(element) === 2 ? 1 : 2);
-const sizeOf = ({ element }: Memory): number => elementBytes(element);
 const halfOf = ({ element }: Memory): HalfType | null => (isHalf(element) ? element : null);
-
-const key = (memory: Memory, root: Value): string => `${memory.space}:${memory.name}:${root.id}`;
-
-/** Pushes the address of element 0; the constant part of the address is returned. */
-function pushBase(e: Emitter, memory: Memory): number {
-  if (memory.space === "shared") {
-    e.f.get(e.sharedBase);
-    return e.layout.shared(memory);
-  }
-  e.f.get(e.bases.get(memory) as number);
-  return 0;
-}
-
-/** A local with the address for a scalar index (or lane 0's for an affine one), and bytes to add to it. */
-function scalarAddress(e: Emitter, cache: AddressCache | null, memory: Memory, index: Value): Pair {
-  const { root, offset } = e.partition.resolve(index);
-  const id = key(memory, root);
-  let local = cache?.scalar.get(id);
-  const constant = memory.space === "shared" ? e.layout.shared(memory) : 0;
-  if (local === undefined) {
-    local = e.local("i32");
-    pushBase(e, memory);
-    e.pushScalar(root);
-    e.f.i32(shiftOf(memory)).op(OP.i32Shl).op(OP.i32Add).set(local);
-    cache?.scalar.set(id, local);
-  }
-  return [local, constant + sizeOf(memory) * offset];
-}
-
-/** A local with the addresses of four lanes, 0 for lanes that are masked off, and bytes to add to them. */
-function laneAddresses(
-  e: Emitter,
-  cache: AddressCache | null,
-  memory: Memory,
-  index: Value,
-  chunk: number,
-  mask: Mask,
-): Pair {
-  const { root, offset } = e.partition.resolve(index);
-  const constant = memory.space === "shared" ? e.layout.shared(memory) : 0;
-  const id = key(memory, root);
-  let local = cache?.lanes.get(id);
-  if (local === undefined) {
-    local = cache?.laneLocals.get(id) ?? e.local("v128");
-    cache?.laneLocals.set(id, local);
-    let base = cache?.base.get(memory);
-    if (base === undefined) {
-      base = e.local("v128");
-      pushBase(e, memory);
-      e.f.op(OP.i32x4Splat).set(base);
-    }
-    e.pushLanes(root, chunk);
-    e.f.i32(shiftOf(memory)).op(OP.i32x4Shl).get(base).op(OP.i32x4Add);
-    if (mask !== null) e.f.get(mask[chunk] as number).op(OP.v128And);
-    e.f.set(local);
-    cache?.lanes.set(id, local);
-  }
-  return [local, constant + sizeOf(memory) * offset];
-}
-
-/** Computes before the lanes of a run what they share; must run where code is not conditional. */
-export function prepareAccess(e: Emitter, cache: AddressCache, node: LoadNode | StoreNode, mask: Mask): void {
-  const { memory, index } = node;
-  const { root } = e.partition.resolve(index);
-  const form = e.form(root);
-  const width = node.kind === "load" ? node.results.length : node.values.length;
-  if (form.kind === "affine" && usesScalarAddress(form.stride, width, mask)) {
-    scalarAddress(e, cache, memory, index);
-  } else if (!cache.base.has(memory)) {
-    const base = e.local("v128");
-    pushBase(e, memory);
-    e.f.op(OP.i32x4Splat).set(base);
-    cache.base.set(memory, base);
-  }
-}
-
-function usesScalarAddress(stride: number, width: number, mask: Mask): boolean {
-  if (mask === null) return stride > 0;
-  return stride === 1 && width === 1;
-}
 
 /** A load at one address for all lanes: a scalar each, or a vector of it for users that want lanes only. */
 export function loadScalar(e: Emitter, node: LoadNode, cache: AddressCache, asSplat: boolean): void {
@@ -150,56 +57,6 @@ export function storeScalar(e: Emitter, node: StoreNode, cache: AddressCache): v
     e.pushScalar(value);
     e.f.memory(value.type === "f32" ? OP.f32Store : OP.i32Store, offset + 4 * i, 2);
   });
-}
-
-/** How the four lanes of a chunk are addressed one by one. */
-class LaneAccess {
-  readonly #e: Emitter;
-  readonly #push: (lane: number) => number;
-
-  constructor(
-    e: Emitter,
-    cache: AddressCache | null,
-    node: { readonly memory: Memory; readonly index: Value },
-    width: number,
-    chunk: number,
-    mask: Mask,
-  ) {
-    this.#e = e;
-    const { root } = e.partition.resolve(node.index);
-    const { kind, stride } = e.form(root);
-    if (kind === "affine" && usesScalarAddress(stride, width, mask)) {
-      const [address, offset] = scalarAddress(e, cache, node.memory, node.index);
-      this.#push = (lane) => {
-        e.f.get(address);
-        return offset + sizeOf(node.memory) * stride * (4 * chunk + lane);
-      };
-    } else {
-      const [addresses, offset] = laneAddresses(e, cache, node.memory, node.index, chunk, mask);
-      this.#push = (lane) => {
-        e.f.get(addresses).lane(OP.i32x4ExtractLane, lane);
-        return offset;
-      };
-    }
-  }
-
-  /** Pushes a lane's address; gives the constant to add to it. */
-  push(lane: number): number {
-    return this.#push(lane);
-  }
-
-  /** Pushes a vector with the 4-byte element of each lane. */
-  gather(): void {
-    const { f } = this.#e;
-    f.memory(OP.v128Load32Zero, this.#push(0), 2);
-    for (let lane = 1; lane < 4; lane++) {
-      const held = f.local("v128");
-      f.set(held);
-      const offset = this.#push(lane);
-      f.get(held).memoryLane(OP.v128Load32Lane, offset, 2, lane);
-      f.release(held);
-    }
-  }
 }
 
 /** Four lanes of a load, into the locals given, one for each result. */
@@ -316,40 +173,6 @@ function loadWords(
   });
   transpose(e, rows, into);
   for (const row of rows) f.release(row);
-}
-
-/** Turns four vectors of four consecutive elements, one a lane, into four vectors of lanes; or back. */
-function transpose(e: Emitter, rows: readonly number[], into: readonly number[]): void {
-  const { f } = e;
-  const [a, b, c, d] = rows as [number, number, number, number];
-  const halves = [
-    [a, b, [0, 4, 1, 5]],
-    [c, d, [0, 4, 1, 5]],
-    [a, b, [2, 6, 3, 7]],
-    [c, d, [2, 6, 3, 7]],
-  ] as const;
-  const [ab0, cd0, ab1, cd1] = halves.map(([x, y, lanes]) => {
-    const half = f.local("v128");
-    f.get(x).get(y).shuffle(lanes).set(half);
-    return half;
-  }) as [number, number, number, number];
-  f.get(ab0)
-    .get(cd0)
-    .shuffle([0, 1, 4, 5])
-    .set(into[0] as number);
-  f.get(ab0)
-    .get(cd0)
-    .shuffle([2, 3, 6, 7])
-    .set(into[1] as number);
-  f.get(ab1)
-    .get(cd1)
-    .shuffle([0, 1, 4, 5])
-    .set(into[2] as number);
-  f.get(ab1)
-    .get(cd1)
-    .shuffle([2, 3, 6, 7])
-    .set(into[3] as number);
-  for (const half of [ab0, cd0, ab1, cd1]) f.release(half);
 }
 
 /** Four lanes of a store. */
@@ -470,28 +293,6 @@ function storeWords(
     if (active !== null) f.end();
   }
   for (const row of rows) f.release(row);
-}
-
-/** From a vector of lanes for each element to vectors with the elements of a lane together; takes over the locals. */
-function interleave(e: Emitter, columns: number[]): number[] {
-  if (columns.length === 1) return columns;
-  const { f } = e;
-  const rows = columns.map(() => f.local("v128"));
-  if (columns.length === 2) {
-    const [a, b] = columns as [number, number];
-    f.get(a)
-      .get(b)
-      .shuffle([0, 4, 1, 5])
-      .set(rows[0] as number);
-    f.get(a)
-      .get(b)
-      .shuffle([2, 6, 3, 7])
-      .set(rows[1] as number);
-  } else {
-    transpose(e, columns, rows);
-  }
-  for (const column of columns) f.release(column);
-  return rows;
 }
 
 /** An atomic operation of every active lane, lane after lane. */

@@ -7,7 +7,8 @@
 import { sharedMemoryBytes } from "@evolver/kernel";
 import type { KernelIR, Memory, Node, Value } from "@evolver/kernel";
 import { visitNodes } from "@evolver/kernel";
-import { AddressCache, loadWide } from "./access.ts";
+import { loadWide } from "./access.ts";
+import { AddressCache } from "./address.ts";
 import { ARGUMENTS, isSubgroupBuiltin } from "./builtins.ts";
 import { classify } from "./classify.ts";
 import { ContextArea, alignTo } from "./context.ts";

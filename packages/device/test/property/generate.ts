@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 
-export type FloatType = "f32" | "f16" | "bf16";
+type FloatType = "f32" | "f16" | "bf16";
 export type NumberType = FloatType | "i32" | "u32";
 export type Type = NumberType | "bool";
 

@@ -11,7 +11,7 @@ import type { HelperTable } from "./rows.ts";
 const DEVICE = "__device__ inline";
 
 /** What a target says of a type. Each is the body of a function. */
-export interface HalfText {
+interface HalfText {
   /** From `bits` to a float. */
   readonly toFloat: string;
   /** From a float `x`, rounded to nearest even, to bits. */
@@ -24,7 +24,7 @@ export interface HalfText {
   readonly before?: string;
 }
 
-export interface ShuffleText {
+interface ShuffleText {
   /** The parameters before the value, with a comma at the end, and their names. */
   readonly parameters: string;
   readonly names: string;
@@ -70,7 +70,7 @@ function shuffleText(type: HalfType, { parameters, names, functions }: ShuffleTe
 }
 
 /** The classes, in a table whose order puts them before what uses them. */
-export function halfHelpers(f16: HalfText, bf16: HalfText, shuffles: ShuffleText): HelperTable {
+function halfHelpers(f16: HalfText, bf16: HalfText, shuffles: ShuffleText): HelperTable {
   return {
     f16: { text: classText("f16", f16) },
     bf16: { text: classText("bf16", bf16) },

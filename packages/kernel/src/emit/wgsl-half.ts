@@ -1,15 +1,15 @@
 /**
- * f16 and bf16 where WGSL lacks them: values are f32, rounded by integer arithmetic after each operation, and memory
- * holds pairs in words. WGSL itself promises neither the rounding of conversions nor subnormal numbers.
+ * f16 and bf16 where WGSL lacks them: values are f32, rounded by integer arithmetic after each operation. WGSL itself
+ * promises neither the rounding of conversions nor subnormal numbers. How memory holds them is wgsl-packed.ts's.
  */
 
 import type { OpName } from "../ir/ops.ts";
-import { isHalf, type HalfType, type Memory } from "../ir/types.ts";
-import { call, infix, simple, type Expression, type Operand } from "./expression.ts";
+import { isHalf, type HalfType } from "../ir/types.ts";
+import { call, type Expression, type Operand } from "./expression.ts";
 import type { HelperTable, OpTable, Row } from "./rows.ts";
 
 /** What the rounding functions are called. */
-export const roundingOf = (type: HalfType): string => (type === "f16" ? "roundF16" : "roundBF16");
+const roundingOf = (type: HalfType): string => (type === "f16" ? "roundF16" : "roundBF16");
 
 const fused = (type: HalfType, precision: number, least: number, result: string): string =>
   `// a·b + c with one rounding, in integers: 22 bits of product beside 11 bits of c, with a bit for what is shifted out.
@@ -220,50 +220,4 @@ export function withHalves(rows: WordRows, hasF16: boolean): OpTable {
   const names = Object.keys(rows) as (keyof WordRows)[];
   const extendedRows = Object.fromEntries(names.map((name) => [name, extended(name)])) as WordRows;
   return { ...extendedRows, toF16: rounding("f16"), toBF16: rounding("bf16") } as OpTable;
-}
-
-/** Memory of two-byte elements as an array of words, two elements in each. */
-export interface PackedMemory {
-  readonly type: HalfType;
-  readonly space: "Storage" | "Workgroup";
-  /** Words in an element of the array: 1, or 2 or 4 where all accesses are so wide. */
-  readonly words: number;
-  /** Elements are stored singly, so that words are atomic. */
-  readonly isAtomic: boolean;
-}
-
-/** How a memory of f16 or bf16 is packed, from its narrowest access. */
-export function packedMemory(
-  { element, space }: Memory,
-  narrowest: number,
-  isAtomic: boolean,
-): PackedMemory | null {
-  if (!isHalf(element)) return null;
-  const words = isAtomic ? 1 : Math.max(1, narrowest / 2);
-  return { type: element, space: space === "shared" ? "Workgroup" : "Storage", words, isAtomic };
-}
-
-export const packedArray = ({ words, isAtomic }: PackedMemory): string =>
-  isAtomic ? "atomic<u32>" : words === 1 ? "u32" : `vec${words}<u32>`;
-
-/** The number in one half of a word. */
-export function expanded(
-  type: HalfType,
-  word: Expression,
-  isHigh: boolean,
-  helper: (name: string) => string,
-): Expression {
-  const bits = isHigh ? infix(">>", word, simple("16u")) : word;
-  return call(helper(`expand${type.toUpperCase()}`), bits);
-}
-
-/** The word of two numbers. */
-export function pairOf(
-  type: HalfType,
-  low: Expression,
-  high: Expression,
-  helper: (name: string) => string,
-): Expression {
-  const bitsOf = helper(`bitsOf${type.toUpperCase()}`);
-  return infix("|", call(bitsOf, low), infix("<<", call(bitsOf, high), simple("16u")));
 }

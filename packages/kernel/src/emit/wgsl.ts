@@ -30,10 +30,13 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
-import { accessWidths, halfTypesOf, memoriesOf, singlyStored } from "./uses.ts";
+import { accessWidths, halfTypesOf, memoriesOf } from "./uses.ts";
 import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
 import { subgroupCall } from "./wgsl-subgroups.ts";
-import { expanded, packedArray, packedMemory, pairOf, withHalves, type PackedMemory } from "./wgsl-half.ts";
+import { withHalves } from "./wgsl-half.ts";
+import { atomicCall } from "./wgsl-atomics.ts";
+import { AXES, openEntry } from "./wgsl-entry.ts";
+import { PackedMemories } from "./wgsl-packed.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
@@ -48,8 +51,6 @@ const TAKEN_NAMES = (
 /** Every field of the uniform struct has four bytes. */
 const WORD_BYTES = 4;
 
-const AXES = ["x", "y", "z"] as const;
-
 export class WgslEmitter extends Emitter {
   protected override readonly rows: OpTable;
   protected override readonly forever = "loop {";
@@ -57,7 +58,7 @@ export class WgslEmitter extends Emitter {
   /** The narrowest access to each memory: what its array is made of, for a binding has one type. */
   readonly #widths: ReadonlyMap<Memory, number>;
   /** Memory whose elements WGSL does not have. */
-  readonly #packed = new Map<Memory, PackedMemory>();
+  readonly #packed: PackedMemories;
   /** Whether WGSL's own f16 is used. */
   readonly #hasF16: boolean;
   readonly #hasSubgroups: boolean;
@@ -87,7 +88,14 @@ export class WgslEmitter extends Emitter {
     }
     this.#helpers = helpers;
     this.#widths = accessWidths(ir);
-    this.#pack();
+    const lacking = memoriesOf(ir).filter(({ element }) => isHalf(element) && !this.#isNative(element));
+    this.#packed = new PackedMemories(ir, lacking, this.#widths, {
+      element: (memory, index) => this.element(memory, index),
+      bind: (expression, hint) => this.bind(expression, "u32", hint),
+      line: (text) => this.line(text),
+      helper: (name) => this.helper(name),
+      note: (request, became) => this.note(request, became, true),
+    });
     let hasSubgroups = false;
     visitNodes(ir.body, (node) => (hasSubgroups ||= node.kind === "subgroup"));
     this.#hasSubgroups = hasSubgroups;
@@ -96,21 +104,13 @@ export class WgslEmitter extends Emitter {
     );
   }
 
-  get #isLinear(): boolean {
-    return this.options.grid !== "native";
+  /** Whether WGSL's own f16 holds a type. */
+  #isNative(type: ScalarType): boolean {
+    return type === "f16" && this.#hasF16;
   }
 
-  /** Decides how memory of two-byte elements lies in words. */
-  #pack(): void {
-    const single = singlyStored(this.ir);
-    for (const memory of memoriesOf(this.ir)) {
-      if (memory.element === "f16" && this.#hasF16) continue;
-      const packed = packedMemory(memory, this.#widths.get(memory) ?? 1, single.has(memory));
-      if (packed === null) continue;
-      this.#packed.set(memory, packed);
-      const how = packed.isAtomic ? "packed in u32, single stores by two atomic operations" : "packed in u32";
-      this.note(`memory of ${memory.element}: ${memory.name}`, how, true);
-    }
+  get #isLinear(): boolean {
+    return this.options.grid !== "native";
   }
 
   emit(): Emitted {
@@ -187,16 +187,12 @@ export class WgslEmitter extends Emitter {
 
   /** The size of an element of the array as declared. */
   #elementBytes(memory: Memory): number {
-    const packed = this.#packed.get(memory);
-    return packed ? packed.words * WORD_BYTES : elementBytes(memory.element) * this.#width(memory);
+    if (this.#packed.has(memory)) return this.#packed.wordsOf(memory) * WORD_BYTES;
+    return elementBytes(memory.element) * this.#width(memory);
   }
 
   #array(memory: Memory, length: number | null): string {
-    const packed = this.#packed.get(memory);
-    if (packed) {
-      const words = packedArray(packed);
-      return length === null ? `array<${words}>` : `array<${words}, ${Math.ceil(length / packed.words / 2)}>`;
-    }
+    if (this.#packed.has(memory)) return this.#packed.array(memory, length);
     const width = this.#width(memory);
     const plain = memory.atomic && memory.element === "f32" ? "u32" : memory.element;
     const scalar = memory.atomic ? `atomic<${plain}>` : plain;
@@ -205,50 +201,12 @@ export class WgslEmitter extends Emitter {
   }
 
   #entry(file: Lines, entryPoint: string, body: Lines): void {
-    const { ir, usedBuiltins: used } = this;
-    const [x, y, z] = ir.workgroupSize;
-    const uses = (name: string): boolean => AXES.some((axis) => used.has(`${name}.${axis}` as BuiltinName));
-    const isBuiltinId = this.#hasSubgroups && this.options.subgroupId !== "computed";
-    const computesId = used.has("subgroupId") && !isBuiltinId;
-    const computesLane = used.has("lane") && !this.#hasSubgroups;
-    const needsGroup =
-      this.#isLinear || uses("workgroupId") || uses("globalId") || used.has("workgroupIndex");
-    const needsGrid = this.#isLinear || uses("numWorkgroups") || used.has("workgroupIndex");
-    const parameters = [
-      needsGroup && "@builtin(workgroup_id) groupId: vec3<u32>",
-      needsGrid && "@builtin(num_workgroups) gridSize: vec3<u32>",
-      (uses("localId") || uses("globalId")) && "@builtin(local_invocation_id) localId: vec3<u32>",
-      (used.has("localIndex") || computesId || computesLane) &&
-        "@builtin(local_invocation_index) localIndex: u32",
-      used.has("lane") && this.#hasSubgroups && "@builtin(subgroup_invocation_id) lane: u32",
-      used.has("subgroupId") && isBuiltinId && "@builtin(subgroup_id) subgroupId: u32",
-    ].filter((text) => text !== false);
-    file.add(`@compute @workgroup_size(${x}, ${y}, ${z})`, ir.site);
-    file.add(`fn ${entryPoint}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
-    file.depth = 1;
-    const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`, ir.site);
-    const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
-    if (this.#isLinear) {
-      declare("workgroupIndex", linear);
-      file.add(
-        "if (workgroupIndex >= params.numWorkgroupsX * params.numWorkgroupsY * params.numWorkgroupsZ) {\n  return;\n}",
-      );
-    } else if (used.has("workgroupIndex")) declare("workgroupIndex", linear);
-    const ids = {
-      x: "workgroupIndex % params.numWorkgroupsX",
-      y: "workgroupIndex / params.numWorkgroupsX % params.numWorkgroupsY",
-      z: "workgroupIndex / params.numWorkgroupsX / params.numWorkgroupsY",
-    };
-    for (const [k, axis] of AXES.entries()) {
-      const id = builtinName(`workgroupId.${axis}`);
-      const isUsed = used.has(`workgroupId.${axis}`) || used.has(`globalId.${axis}`);
-      if (this.#isLinear && isUsed) declare(id, ids[axis]);
-      const group = this.#isLinear ? id : `groupId.${axis}`;
-      if (used.has(`globalId.${axis}`))
-        declare(builtinName(`globalId.${axis}`), `${group} * ${ir.workgroupSize[k]}u + localId.${axis}`);
-    }
-    if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
-    if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+    const { ir, usedBuiltins, options } = this;
+    openEntry(file, entryPoint, ir, usedBuiltins, {
+      isLinear: this.#isLinear,
+      hasSubgroups: this.#hasSubgroups,
+      hasSubgroupId: this.#hasSubgroups && options.subgroupId !== "computed",
+    });
     // What nothing touches still belongs to the interface: a layout made from the shader must have it.
     for (const param of ir.params)
       if (param.kind === "buffer" && !this.#touched.has(param.memory))
@@ -271,7 +229,7 @@ export class WgslEmitter extends Emitter {
 
   protected override literal(type: ScalarType, value: number | boolean): Expression {
     const isPlain = typeof value === "boolean" || (Number.isFinite(value) && !Object.is(value, -0));
-    if (isHalf(type) && !(type === "f16" && this.#hasF16)) return this.literal("f32", value);
+    if (isHalf(type) && !this.#isNative(type)) return this.literal("f32", value);
     if (isPlain) return wgslLiteral(type, value);
     if (type === "f16") return { ...call("f16", this.literal("f32", value)), simple: true };
     const name = Number.isNaN(value) ? "nanBits" : value === 0 ? "negativeZeroBits" : "infinityBits";
@@ -305,7 +263,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override declareVariable(name: string, type: Variable["type"], text: string | null): string {
-    return `var ${name}: ${isHalf(type) ? (type === "f16" && this.#hasF16 ? "f16" : "f32") : WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
+    return `var ${name}: ${isHalf(type) ? (this.#isNative(type) ? "f16" : "f32") : WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
   }
 
   protected override element(memory: Memory, index: Expression): Expression {
@@ -313,97 +271,18 @@ export class WgslEmitter extends Emitter {
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
-  /** A word of packed memory, to read. */
-  #word(memory: Memory, index: Expression): Expression {
-    const element = this.element(memory, index);
-    return this.#packed.get(memory)?.isAtomic ? call("atomicLoad", simple(`&${element.text}`)) : element;
-  }
-
   protected override loadElement(memory: Memory, index: Operand): Expression {
-    const packed = this.#packed.get(memory);
-    if (!packed) return this.element(memory, index);
-    const helper = (name: string): string => this.helper(name);
-    if (typeof index.constant === "number") {
-      const word = this.#word(memory, simple(`${index.constant >>> 1}u`));
-      return expanded(packed.type, word, index.constant % 2 === 1, helper);
-    }
-    const at = this.#unsigned(index);
-    const word = this.#word(memory, infix(">>", at, simple("1u")));
-    return this.#halfOf(packed, word, at);
-  }
-
-  /** The element of a word that an index asks for. */
-  #halfOf({ type }: PackedMemory, word: Expression, index: Expression): Expression {
-    const shift = infix("*", simple("16u"), infix("&", index, simple("1u")));
-    return expanded(type, infix(">>", word, shift), false, (name) => this.helper(name));
-  }
-
-  /** An index as a name of type u32. */
-  #unsigned(index: Operand): Expression {
-    return this.bind(index.type === "i32" ? call("u32", index) : index, "u32", "offset");
+    return this.#packed.has(memory) ? this.#packed.load(memory, index) : this.element(memory, index);
   }
 
   protected override storeElement(memory: Memory, index: Operand, value: Operand): void {
-    const packed = this.#packed.get(memory);
-    if (!packed) return super.storeElement(memory, index, value);
-    const at = this.#unsigned(index);
-    const word = this.element(memory, infix(">>", at, simple("1u")));
-    const bits = call(this.helper(`bitsOf${packed.type.toUpperCase()}`), value);
-    const store = call(this.helper(`storeHalf${packed.space}`), simple(`&${word.text}`), at, bits);
-    this.line(`${store.text};`);
-  }
-
-  /** The elements of a packed array that an access of `count` elements from `index` on touches. */
-  #packedElements(packed: PackedMemory, index: Operand, count: number): Expression[] {
-    const size = 2 * packed.words;
-    const first =
-      typeof index.constant === "number"
-        ? simple(`${index.constant / size}u`)
-        : infix(">>", index, simple(`${Math.log2(size)}u`));
-    const parts = count / size;
-    if (parts === 1) return [first];
-    const base = this.bind(index.type === "i32" ? call("u32", first) : first, "u32", "offset");
-    return Array.from({ length: parts }, (_, k) => (k === 0 ? base : infix("+", base, simple(`${k}u`))));
-  }
-
-  #packedLoad(packed: PackedMemory, { memory, results }: LoadNode, index: Operand): readonly Expression[] {
-    const words = this.#packedElements(packed, index, results.length).flatMap((element) => {
-      const hint = `${memory.name}${packed.words === 1 ? "Word" : "Vector"}`;
-      const name = this.bind(this.#word(memory, element), "u32", hint).text;
-      return Array.from({ length: packed.words }, (_, k) =>
-        packed.words === 1 ? name : `${name}.${"xyzw"[k]}`,
-      );
-    });
-    return results.map((_, k) =>
-      expanded(packed.type, simple(words[k >> 1] as string), k % 2 === 1, (name) => this.helper(name)),
-    );
-  }
-
-  #packedStore(
-    packed: PackedMemory,
-    { memory }: StoreNode,
-    index: Operand,
-    values: readonly Operand[],
-  ): void {
-    const pairs = Array.from({ length: values.length / 2 }, (_, k) =>
-      pairOf(packed.type, values[2 * k] as Operand, values[2 * k + 1] as Operand, (name) =>
-        this.helper(name),
-      ),
-    );
-    this.#packedElements(packed, index, values.length).forEach((element, k) => {
-      const target = this.element(memory, element);
-      const parts = pairs.slice(k * packed.words, (k + 1) * packed.words);
-      const value = parts.length === 1 ? (parts[0] as Expression) : call(`vec${parts.length}<u32>`, ...parts);
-      this.line(
-        packed.isAtomic ? `atomicStore(&${target.text}, ${value.text});` : `${target.text} = ${value.text};`,
-      );
-    });
+    if (this.#packed.has(memory)) this.#packed.store(memory, index, value);
+    else super.storeElement(memory, index, value);
   }
 
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
     const { memory, results } = node;
-    const packed = this.#packed.get(memory);
-    if (packed) return this.#packedLoad(packed, node, index);
+    if (this.#packed.has(memory)) return this.#packed.loadMany(memory, index, results.length);
     const width = this.#width(memory);
     this.#noteWidth("load", memory, results.length);
     if (width === 1) {
@@ -420,8 +299,7 @@ export class WgslEmitter extends Emitter {
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const { memory } = node;
-    const packed = this.#packed.get(memory);
-    if (packed) return this.#packedStore(packed, node, index, values);
+    if (this.#packed.has(memory)) return this.#packed.storeMany(memory, index, values);
     const width = this.#width(memory);
     this.#noteWidth("store", memory, values.length);
     if (width === 1) {
@@ -474,32 +352,11 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
-    const { op, memory, order } = node;
-    const space = memory.space === "shared" ? "Workgroup" : "Storage";
-    const address = simple(`&${this.element(memory, index).text}`);
-    if (order !== "relaxed")
-      this.note(
-        `atomic ${op} of ${memory.name} that orders other accesses (${order})`,
-        "a relaxed one: WGSL has no other",
-        true,
-      );
-    if (op === "compareExchange")
-      return call(
-        this.helper(`compareExchange${space}${memory.element.toUpperCase()}`),
-        address,
-        ...operands,
-      );
-    const name = `atomic${op[0]?.toUpperCase()}${op.slice(1)}`;
-    if (memory.element !== "f32") return call(name, address, ...operands);
-    if (op === "add") {
-      this.note(`atomic add of f32 to ${memory.name}`, "a loop of compare-exchange", true);
-      return call(this.helper(`atomicAddF32${space}`), address, ...operands);
-    }
-    const bits = operands.map((operand) => call("bitcast<u32>", operand));
-    const result = call(name, address, ...bits);
-    return op === "store" || node.result === null || !this.isUsed(node.result)
-      ? result
-      : call("bitcast<f32>", result);
+    return atomicCall(node, this.element(node.memory, index), operands, {
+      isUsed: node.result !== null && this.isUsed(node.result),
+      helper: (name) => this.helper(name),
+      note: (request, became) => this.note(request, became, true),
+    });
   }
 
   protected override barrier(): void {
@@ -509,12 +366,8 @@ export class WgslEmitter extends Emitter {
 
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {
     if (this.#hasReadWrite) this.line("storageBarrier();");
-    const { memory } = node;
-    const packed = this.#packed.get(memory);
-    if (!packed) return call("workgroupUniformLoad", simple(`&${this.element(memory, index).text}`));
-    const at = this.#unsigned(index);
-    const word = this.element(memory, infix(">>", at, simple("1u")));
-    return this.#halfOf(packed, call("workgroupUniformLoad", simple(`&${word.text}`)), at);
+    if (this.#packed.has(node.memory)) return this.#packed.uniformLoad(node.memory, index);
+    return call("workgroupUniformLoad", simple(`&${this.element(node.memory, index).text}`));
   }
 
   protected override forHeader(
