@@ -203,11 +203,11 @@ export interface HipRun {
 }
 
 /**
- * Builds a HIP program for this machine's processor and runs it there.
+ * Builds a HIP program for this machine's processor, and runs it there.
  *
- * @param order in which lanes run between the places where they meet: "ascending", "descending" or a seed
+ * @param orders in which lanes run between the places where they meet: "ascending", "descending" or a seed; one run each
  */
-export function runHip(source: string, subgroup: 32 | 64, order = "ascending"): HipRun {
+export function runHip(source: string, subgroup: 32 | 64, orders = ["ascending"]): HipRun[] {
   const folder = mkdtempSync(join(tmpdir(), "evolver-hip-run-"));
   try {
     const [input, program] = [join(folder, "program.hip"), join(folder, "program")];
@@ -218,10 +218,12 @@ export function runHip(source: string, subgroup: 32 | 64, order = "ascending"): 
       [...options, `-DHIP_CPU_WAVEFRONT=${subgroup}`, `-I${join(hipCpu, "include")}`, "-o", program, input],
       { encoding: "utf8" },
     );
-    if (built.status !== 0 || built.stderr !== "") return { status: null, output: built.stderr };
-    const env = { ...process.env, HIP_CPU_ORDER: order };
-    const { status, stdout, stderr } = spawnSync(program, [], { encoding: "utf8", env, timeout: 60_000 });
-    return { status, output: stdout + stderr };
+    if (built.status !== 0 || built.stderr !== "") return [{ status: null, output: built.stderr }];
+    return orders.map((order) => {
+      const env = { ...process.env, HIP_CPU_ORDER: order };
+      const { status, stdout, stderr } = spawnSync(program, [], { encoding: "utf8", env, timeout: 60_000 });
+      return { status, output: stdout + stderr };
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -32,7 +32,10 @@ export interface CheckLaunch {
 const SMALL_EXTENT = 13;
 const LARGE_LENGTH = 65_536;
 const RAGGED = 7;
+/** One GiB. */
+const MOST_ELEMENTS = 2 ** 28;
 
+/** @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT */
 export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOptions): CheckLaunch {
   const { params, example } = kernel;
   const unknown = Object.keys(options.args).find((name) => !(name in params));
@@ -66,6 +69,7 @@ export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOpt
       args[name] = value;
     } else {
       const contents = given ?? guess(guessed, name, length);
+      if (typeof contents === "number") checkLength(kernel, name, contents);
       const array = typeof contents === "number" ? fill(param, contents, random) : contents;
       summary[name] = { length: array.length };
       args[name] = device.createBuffer(param.element, array);
@@ -92,6 +96,15 @@ function notNumber(kernel: Kernel, name: string): EvolverError {
   return new EvolverError(
     "INVALID_ARGUMENT",
     `parameter "${name}" of kernel "${kernel.name}" is a number, not an array`,
+  );
+}
+
+function checkLength(kernel: Kernel, name: string, length: number): void {
+  if (Number.isInteger(length) && length >= 0 && length <= MOST_ELEMENTS) return;
+  throw new EvolverError(
+    "INVALID_ARGUMENT",
+    `${length} is no length for the buffer "${name}" of kernel "${kernel.name}"`,
+    { hint: `give a whole number from 0 to ${MOST_ELEMENTS}` },
   );
 }
 

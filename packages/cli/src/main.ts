@@ -19,8 +19,8 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misuse;
     printError(error, args.includes("--verbose"));
-    const code = error instanceof EvolverError ? error.code : "";
-    return code === "INTERRUPTED" ? EXIT.interrupted : ANSWERS_NO.has(code) ? EXIT.no : EXIT.misuse;
+    const reason = error instanceof EvolverError ? error.code : "";
+    return reason === "INTERRUPTED" ? EXIT.interrupted : ANSWERS_NO.has(reason) ? EXIT.no : EXIT.misuse;
   }
 }
 

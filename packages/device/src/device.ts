@@ -40,8 +40,8 @@ export interface DeviceBuffer<E extends ElementType = ElementType> {
   readonly length: number;
   /** Replaces the elements from `offset` on; the data must fit. */
   write(data: TypedArrayOf<E>, offset?: number): Promise<void>;
-  /** A copy of the whole contents. */
-  read(): Promise<TypedArrayOf<E>>;
+  /** A copy of `length` elements from `offset` on; of the whole contents, if neither is given. */
+  read(offset?: number, length?: number): Promise<TypedArrayOf<E>>;
   destroy(): void;
 }
 

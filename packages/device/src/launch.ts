@@ -61,8 +61,19 @@ export abstract class OwnedBuffer<E extends ElementType = ElementType> implement
       );
   }
 
+  /** The number of elements to read; throws INVALID_ARGUMENT where they are not all in the buffer. */
+  protected lengthToRead(offset: number, length = this.length - offset): number {
+    this.assertUsable();
+    const fits = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0;
+    if (fits && offset + length <= this.length) return length;
+    throw invalid(
+      `${length} elements from ${offset} on are not all in a buffer of ${this.length}`,
+      "read at most length − offset elements",
+    );
+  }
+
   abstract write(data: TypedArrayOf<E>, offset?: number): Promise<void>;
-  abstract read(): Promise<TypedArrayOf<E>>;
+  abstract read(offset?: number, length?: number): Promise<TypedArrayOf<E>>;
 
   destroy(): void {
     this.#destroyed = true;
@@ -84,10 +95,10 @@ export class HostBuffer<E extends ElementType = ElementType> extends OwnedBuffer
     this.array.set(data, offset);
   }
 
-  override async read(): Promise<TypedArrayOf<E>> {
-    this.assertUsable();
-    const copy = newArray(this.element, this.length);
-    copy.set(this.array);
+  override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
+    const count = this.lengthToRead(offset, length);
+    const copy = newArray(this.element, count);
+    copy.set(this.array.subarray(offset, offset + count));
     return copy;
   }
 

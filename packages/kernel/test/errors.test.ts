@@ -15,7 +15,7 @@ import {
   u32,
   vec,
 } from "@evolver/kernel";
-import type { F32, Gpu, KernelOptions, Symbols, U32 } from "@evolver/kernel";
+import type { F32, Gpu, KernelIR, KernelOptions, Symbols, U32 } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
 import { blamed, errorFrom } from "./support/blame.ts";
 
@@ -392,7 +392,6 @@ describe("sizes", () => {
     ["INVALID_WORKGROUP", [0], 32, /\[0, 1, 1\] is not a workgroup size/],
     ["INVALID_WORKGROUP", [64, 32], 32, /\[64, 32, 1\] is not a workgroup size/],
     ["INVALID_WORKGROUP", [1.5], 32, /\[1\.5, 1, 1\] is not a workgroup size/],
-    ["INVALID_WORKGROUP", [48], 32, /48 is no whole number of subgroups of 32/],
   ])("%s: %j at width %d", (code, workgroup, subgroup, message) => {
     const error = errorFrom(() => kernel("k", { params, workgroup }, () => {}).build({ subgroup }));
     expect(error.code).toBe(code);
@@ -403,6 +402,22 @@ describe("sizes", () => {
     refused("INVALID_LAYOUT", ["gpu.shared(f32, n"], ({ n }, gpu) => {
       gpu.shared(f32, n as unknown as number);
     });
+  });
+
+  test("a last subgroup with fewer lanes, for subgroup operations alone", () => {
+    const sized = (body: (gpu: Gpu) => void): KernelIR =>
+      kernel("k", { params: {}, workgroup: [48] }, (_, gpu) => body(gpu)).build({ subgroup: 32 });
+    const ir = sized((gpu) => {
+      const roles = [0, 1].map((s) => ({ name: `role ${s}`, subgroups: 1, body: () => gpu.comment("here") }));
+      gpu.roles(roles);
+    });
+    expect(ir.workgroupSize).toEqual([48, 1, 1]);
+    const error = errorFrom(() => sized((gpu) => gpu.subgroup.sum(gpu.lane)));
+    expect(error.code).toBe("INVALID_WORKGROUP");
+    expect(error.message).toMatch(
+      /subgroup.sum wants full subgroups of 32, which a workgroup of 48 does not/,
+    );
+    expect(error.where).toHaveLength(2);
   });
 
   test("names that emitted code cannot have", () => {

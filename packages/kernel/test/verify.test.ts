@@ -310,9 +310,15 @@ describe("the header", () => {
     ["a workgroup of 0", nothing, /\[0, 1, 1\] is not three integers from 1/, { workgroupSize: [0, 1, 1] }],
     ["a workgroup of 2048", nothing, /has 2048 invocations/, { workgroupSize: [64, 32, 1] }],
     [
-      "a workgroup that subgroups do not fill",
-      nothing,
-      /no multiple of the subgroup/,
+      "a subgroup operation where the last subgroup has fewer lanes",
+      (d) =>
+        void d.emit({
+          kind: "subgroup",
+          op: "sum",
+          operands: [d.const("u32", 1)],
+          results: [d.value("u32")],
+        }),
+      /wants full subgroups of 32, which a workgroup of 48 does not have/,
       { workgroupSize: [48, 1, 1] },
     ],
     ["an unknown uniformity mode", nothing, /mode is "loose"/, { uniformity: "loose" as "static" }],

@@ -114,6 +114,8 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
     );
   const input = await definition.parseInput(options.input ?? definition.defaultInput);
   const study = await definition.open(input, { id: device });
+  // Before a workspace is made.
+  if (options.agent !== undefined) samplerNamed(options.agent);
   const workspace = await Workspace.open(options.workspace);
   let judge: Judge | null = null;
   try {

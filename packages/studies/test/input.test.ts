@@ -156,8 +156,8 @@ describe("a safetensors file", () => {
     ["no v", "it has no tensor v, only q, k", ({ q, k }) => ({ q, k }) as Tensors],
     ["no tensor", "only none", () => ({})],
     ["q of two dimensions", "q has 2 dimensions", (all) => ({ ...all, q: { shape: [20, 8], data: data.q } })],
-    ["another v", "k is [1, 2, 7, 8] and v [1, 2, 8, 7]", (all) => with_(all, "v", [1, 2, 8, 7])],
-    ["another dim", "batch and head dimension must agree", (all) => with_(all, "q", [1, 4, 10, 4])],
+    ["another v", "k is [1, 2, 7, 8] and v [1, 2, 8, 7]", (all) => reshaped(all, "v", [1, 2, 8, 7])],
+    ["another dim", "batch and head dimension must agree", (all) => reshaped(all, "q", [1, 4, 10, 4])],
     ["a NaN", "k[9] is NaN", (all) => ({ ...all, k: { shape: [1, 2, 7, 8], data: withNan } })],
   ])("with %s is refused", async (_, what, change) => {
     const error = await refusal(parseAttentionInput({ input: saved(change(tensorsOf())) }));
@@ -169,7 +169,7 @@ describe("a safetensors file", () => {
     const none = { shape: [2, 0, 8], data: new Float32Array(0) };
     const empty = await refusal(parseAttentionInput({ input: saved({ ...tensorsOf(), k: none, v: none }) }));
     expect(empty.message).toContain("seqK is 0");
-    const heads = with_(tensorsOf(), "q", [1, 5, 4, 8]);
+    const heads = reshaped(tensorsOf(), "q", [1, 5, 4, 8]);
     const error = await refusal(parseAttentionInput({ input: saved(heads) }));
     expect(error.message).toContain("5 query heads do not divide among 2");
   });
@@ -188,7 +188,7 @@ describe("a safetensors file", () => {
   });
 });
 
-function with_(all: Tensors, name: string, shape: readonly number[]): Tensors {
+function reshaped(all: Tensors, name: string, shape: readonly number[]): Tensors {
   return { ...all, [name]: { shape, data: (all[name] as TensorToWrite).data } };
 }
 

@@ -8,6 +8,7 @@
 //   HIP_CPU_LAUNCH      error that the next launches end with, seen when the stream is asked
 //   HIP_CPU_CALLS       a file to which each call is appended, one a line
 //   HIP_CPU_CXX         the compiler, g++ by default
+//   HIP_CPU_BATCH       libraries of kernels compiled before (batch.ts), with colons between them
 // and by macros, when it is built: HIP_CPU_OLD for the structures of before ROCm 6, HIP_CPU_INCLUDE for the headers.
 
 #define HIP_CPU_DEVICE_ONLY
@@ -89,6 +90,40 @@ void callFunction(void* context) {
 struct Program {
   std::string source, log, code;
 };
+
+// A loaded code object: a library of its own, or one kernel of a batch, by the hash of its source.
+struct Module {
+  void* library;
+  std::string hash;
+};
+
+// FNV-1a, as batch.ts has it.
+std::string hashOf(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3ull;
+  char digits[17];
+  snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+// Kernels call back into this library, which Node may have loaded for itself alone.
+void* load(const std::string& path) {
+  Dl_info self;
+  dladdr(reinterpret_cast<void*>(&hashOf), &self);
+  dlopen(self.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fprintf(stderr, "%s\n", dlerror());
+  return library;
+}
+void* findInBatch(const std::string& hash) {
+  const char* paths = variable("HIP_CPU_BATCH");
+  for (std::string rest = paths == nullptr ? "" : paths; !rest.empty();) {
+    const size_t end = rest.find(':');
+    void* library = load(rest.substr(0, end));
+    if (library != nullptr && dlsym(library, ("hipCpuEntry_" + hash).c_str()) != nullptr) return library;
+    rest = end == std::string::npos ? "" : rest.substr(end + 1);
+  }
+  return nullptr;
+}
 
 // Each kernel gets an entry that takes its arguments as the driver does, and one that tells where its shared memory is.
 std::string withEntries(const std::string& source) {
@@ -190,24 +225,25 @@ int hipMemsetD32(Address to, int value, size_t count) {
   return failure;
 }
 
-int hipModuleLoadData(void** module, const char* image) {
-  const Elf64_Ehdr& header = *reinterpret_cast<const Elf64_Ehdr*>(image);
-  const std::string path = temporary() + ".so";
-  store(path, image, header.e_shoff + size_t(header.e_shnum) * header.e_shentsize);
-  // Kernels call back into this library, which Node may have loaded for itself alone.
-  Dl_info self;
-  dladdr(reinterpret_cast<void*>(&hipInit), &self);
-  dlopen(self.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-  *module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (*module == nullptr) fprintf(stderr, "%s\n", dlerror());
-  unlink(path.c_str());
-  return *module == nullptr ? 200 : 0;
+int hipModuleLoadData(Module** module, const char* image) {
+  if (memcmp(image, "__CL", 4) == 0) {
+    const std::string hash(image + 4, 16);
+    *module = new Module{findInBatch(hash), hash};
+  } else {
+    const Elf64_Ehdr& header = *reinterpret_cast<const Elf64_Ehdr*>(image);
+    const std::string path = temporary() + ".so";
+    store(path, image, header.e_shoff + size_t(header.e_shnum) * header.e_shentsize);
+    *module = new Module{load(path), ""};
+    unlink(path.c_str());
+  }
+  return (*module)->library == nullptr ? 200 : 0;
 }
-int hipModuleGetFunction(Function** function, void* module, const char* name) {
-  void* entry = dlsym(module, (std::string("hipCpuEntry_") + name).c_str());
+int hipModuleGetFunction(Function** function, Module* module, const char* name) {
+  const std::string entryName = "hipCpuEntry_" + (module->hash.empty() ? name : module->hash);
+  void* entry = dlsym(module->library, entryName.c_str());
   if (entry == nullptr) return 500;
   *function = new Function{reinterpret_cast<void (*)(void**)>(entry), nullptr, nullptr, name};
-  reinterpret_cast<void (*)(char**, char**)>(dlsym(module, "hipCpuShared"))(&(*function)->lds, &(*function)->ldsEnd);
+  reinterpret_cast<void (*)(char**, char**)>(dlsym(module->library, "hipCpuShared"))(&(*function)->lds, &(*function)->ldsEnd);
   return 0;
 }
 int hipModuleLaunchKernel(Function* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
@@ -243,6 +279,8 @@ int hiprtcCompileProgram(Program* program, int count, const char** options) {
   std::string listed;
   for (int i = 0; i < count; i++) listed += std::string(" ") + options[i];
   record("hiprtcCompileProgram%s", listed.c_str());
+  const std::string hash = hashOf(program->source);
+  if (findInBatch(hash) != nullptr) return program->code = "__CL" + hash, 0;
   const std::string base = temporary(), source = base + ".cpp", code = base + ".so", log = base + ".log";
   const std::string text = withEntries(program->source);
   store(source, text.data(), text.size());

@@ -32,7 +32,7 @@ export async function emitSource(target: string, options: EmitCommandOptions): P
   const emitted =
     selftest === null ? emit(ir, options.target) : emitSelftest(ir, options.target, selftest, file);
   const { source, lowering, entryPoint } = emitted;
-  if (options.output !== null) await writeFile(options.output, source);
+  if (options.output !== null) await writeSource(options.output, source);
   if (options.json) {
     printJson({
       kernel: ir.name,
@@ -52,6 +52,18 @@ export async function emitSource(target: string, options: EmitCommandOptions): P
     if (fallback) process.stderr.write(`note: ${request} became ${became}\n`);
   }
   return EXIT.done;
+}
+
+async function writeSource(path: string, source: string): Promise<void> {
+  try {
+    await writeFile(path, source);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${path} cannot be written: ${what}`, {
+      hint: "name a file in a folder that exists and may be written",
+      cause: error,
+    });
+  }
 }
 
 interface Found {

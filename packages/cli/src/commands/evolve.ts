@@ -67,7 +67,7 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         first = event.cyclesBefore;
         progress.line(`${event.objective.title}: ${event.objective.inputTitle}`);
         progress.line(
-          `time is modelled or measured on: ${event.objective.profile}; workspace ${event.workspace}`,
+          `device ${event.objective.device}; times are ${event.objective.device === "sim" ? "modelled for" : "measured on"} ${event.objective.profile}; workspace ${event.workspace}`,
         );
         if (first > 0) progress.line(`goes on after ${first} cycles`);
         break;
@@ -86,7 +86,7 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         progress.line(
           `${cycle === 0 ? "baseline" : outcome.kept ? "kept" : "reverted"}: ${outcome.reason} (commit ${event.commit.slice(0, 8)})`,
         );
-        progress.step(Math.max(0, cycle - first), cycles, "");
+        progress.step(Math.max(0, cycle - first), cycles, "cycles done");
         break;
       }
     }
@@ -117,10 +117,10 @@ function describe(result: EvolveResult, ladder: string | null): string {
     ...(ladder === null ? [] : [`\nThe ladder on the same input, ${timeKind}\n`, ladder]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
-    `  error ${champion.error?.toPrecision(3) ?? "–"}, allowed ${champion.bound?.toPrecision(3) ?? "–"}`,
-    `  ${result.trials} trials${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
-    `\nWorkspace: ${result.workspace}`,
-    `  evolver log, evolver progress and evolver tasks read it; git log there has a commit for every cycle`,
+    `  error ${champion.error?.toExponential(1) ?? "–"}, allowed ${champion.bound?.toExponential(1) ?? "–"}`,
+    `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
+    `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
+    `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,
     ...(result.interrupted ? ["  (interrupted; run the same command to go on)"] : []),
   ].join("\n");
 }

@@ -84,6 +84,11 @@ const contents: DeviceCase = {
     const part = device.createBuffer("f32", new Float32Array(6).fill(4).subarray(1, 4));
     equal("a buffer made from part of an array", await part.read(), Float32Array.of(4, 4, 4));
     part.destroy();
+    const ramp = device.createBuffer("u32", Uint32Array.of(10, 11, 12, 13, 14, 15));
+    equal("a read from an offset on", await ramp.read(4), Uint32Array.of(14, 15));
+    equal("a read of some elements", await ramp.read(1, 3), Uint32Array.of(11, 12, 13));
+    equal("a read of none", await ramp.read(6), new Uint32Array(0));
+    ramp.destroy();
     const none = device.createBuffer("u32", 0);
     equal("an empty buffer", await none.read(), new Uint32Array(0));
     await none.write(new Uint32Array(0));
@@ -108,6 +113,8 @@ const writes: DeviceCase = {
     await refuses("INVALID_ARGUMENT", "a write beyond the end", () => x.write(Int32Array.of(1, 2), 4));
     await refuses("INVALID_ARGUMENT", "a write at a negative offset", () => x.write(Int32Array.of(1), -1));
     await refuses("INVALID_ARGUMENT", "a write at half an element", () => x.write(Int32Array.of(1), 0.5));
+    await refuses("INVALID_ARGUMENT", "a read beyond the end", () => x.read(4, 2));
+    await refuses("INVALID_ARGUMENT", "a read at a negative offset", () => x.read(-1, 1));
     await refuses("INVALID_ARGUMENT", "a write of another type", () => x.write(Float32Array.of(1) as never));
     equal("a buffer after writes that were refused", await x.read(), Int32Array.of(1, 2, 3, 4, 5));
     x.destroy();
@@ -126,6 +133,7 @@ const halfWrites: DeviceCase = {
         const wanted = start.slice();
         wanted.set(data, offset);
         equal(`a buffer after a write of ${length} at ${offset}`, await x.read(), wanted);
+        equal("a part of it", await x.read(offset, length), wanted.slice(offset, offset + length));
         x.destroy();
       }
     await refuses("INVALID_ARGUMENT", "numbers instead of bits", async () =>
@@ -279,9 +287,11 @@ const tooLarge: DeviceCase = {
     const code = size > 1024 ? "INVALID_WORKGROUP" : "WORKGROUP_TOO_LARGE";
     await refuses(code, `a workgroup of ${size}`, () => device.compile(workgroup));
     const partial = kernel("partial", { ...plain, workgroup: [width + 1] }, ({ y }, gpu) =>
-      y.set(gpu.localIndex, 1),
+      y.set(gpu.localIndex, gpu.subgroup.sum(gpu.lane)),
     );
-    await refuses("INVALID_WORKGROUP", "a subgroup that is not full", () => device.compile(partial));
+    await refuses("INVALID_WORKGROUP", "a subgroup operation where a subgroup is not full", () =>
+      device.compile(partial),
+    );
     const foreignWidth = [4, 8, 16, 32, 64, 128].find((other) => !limits.subgroupSizes.includes(other));
     if (foreignWidth === undefined) return;
     const built = kernel("built", { ...plain, workgroup: [128] }, ({ y }, gpu) => y.set(gpu.localIndex, 1));

@@ -253,7 +253,7 @@ class Classifier implements Classification {
   #builtin(name: string): Form {
     const width = this.#width;
     const [x, y, z] = this.#ir.workgroupSize;
-    const single = this.#ir.workgroupSize[0] * y * z === width;
+    const single = x * y * z <= width;
     switch (name) {
       case "lane":
         return affine(1, true, MAX_ALIGN);

@@ -13,7 +13,7 @@ import { ARGUMENTS, isSubgroupBuiltin } from "./builtins.ts";
 import { classify } from "./classify.ts";
 import { ContextArea, alignTo } from "./context.ts";
 import { emitStretchBody } from "./control.ts";
-import { Emitter } from "./emitter.ts";
+import { Emitter, type Mask } from "./emitter.ts";
 import { FunctionBuilder, type Label } from "./encoder.ts";
 import { Helpers } from "./helpers.ts";
 import { OP } from "./opcodes.ts";
@@ -80,7 +80,7 @@ class KernelWriter {
     this.#e = e;
     this.#f = e.f;
     const [x, y, z] = e.ir.workgroupSize;
-    this.#subgroups = (x * y * z) / e.width;
+    this.#subgroups = Math.ceil((x * y * z) / e.width);
     this.#context = new ContextArea(e);
   }
 
@@ -232,6 +232,21 @@ class KernelWriter {
     e.setScalar(value);
   }
 
+  /** The lanes that exist, where the last subgroup has fewer than the width; null where all do. */
+  #existing(): Mask {
+    const e = this.#e;
+    const [x, y, z] = e.ir.workgroupSize;
+    const invocations = x * y * z;
+    if (invocations % e.width === 0) return null;
+    return Array.from({ length: e.chunks }, (_, k) => {
+      const local = e.local("v128");
+      this.#f.get(e.subgroup).i32(e.width).op(OP.i32Mul).op(OP.i32x4Splat);
+      this.#f.i32x4([0, 1, 2, 3].map((i) => 4 * k + i)).op(OP.i32x4Add);
+      this.#f.i32x4(Array<number>(4).fill(invocations)).op(OP.i32x4LtU).set(local);
+      return local;
+    });
+  }
+
   #stretch(stretch: Stretch): void {
     const e = this.#e;
     const f = this.#f;
@@ -252,7 +267,7 @@ class KernelWriter {
       const again = f.loop();
       e.scope(() => {
         this.#context.restore(rest);
-        emitStretchBody(e, rest);
+        emitStretchBody(e, rest, this.#existing());
         this.#context.save(rest);
       });
       if (this.#subgroups > 1) {

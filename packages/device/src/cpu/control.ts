@@ -28,8 +28,9 @@ interface Loop {
 /** Bodies of divergent branches up to this many nodes are written twice, once for when all lanes agree. */
 const MAX_DOUBLED = 600;
 
-export function emitStretchBody(e: Emitter, nodes: readonly Node[]): void {
-  emitNodes(e, nodes, null, null);
+/** @param mask the lanes that exist; null for all */
+export function emitStretchBody(e: Emitter, nodes: readonly Node[], mask: Mask): void {
+  emitNodes(e, nodes, mask, null);
 }
 
 function emitBlock(e: Emitter, block: Block, mask: Mask, loop: Loop | null): void {

@@ -271,7 +271,7 @@ export class Partition {
  */
 export function whyConcurrent(ir: KernelIR): string | null {
   const [x, y, z] = ir.workgroupSize;
-  if (x * y * z === ir.subgroupSize) return null;
+  if (x * y * z <= ir.subgroupSize) return null;
   let reason: string | null = null;
   visitNodes(ir.body, (node) => {
     if (node.kind !== "roles" || reason !== null) return;

@@ -32,16 +32,13 @@ export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<
     this.#upload(data, offset);
   }
 
-  override async read(): Promise<TypedArrayOf<E>> {
-    this.assertUsable();
+  override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
+    const count = this.lengthToRead(offset, length);
     this.#driver.assertUsable();
-    const array = newArray(this.element, this.length);
-    if (this.length > 0) {
-      const code = this.#driver.call.memcpyDtoH(
-        array,
-        this.#pointer,
-        this.length * elementBytes(this.element),
-      );
+    const array = newArray(this.element, count);
+    if (count > 0) {
+      const source = this.#pointer + BigInt(offset * elementBytes(this.element));
+      const code = this.#driver.call.memcpyDtoH(array, source, array.byteLength);
       this.#driver.check(code, "reading a buffer");
     }
     return array;

@@ -6,7 +6,7 @@ import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../launch.ts
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;
-/** Copies are of whole words. */
+/** Copies start and end with whole words. */
 const COPY_GRANULARITY = 4;
 
 export interface WebgpuBufferOwner extends BufferOwner {
@@ -63,30 +63,34 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     )
       return this.#upload(data, offset);
     // An element beside the data shares a word with it.
-    const contents = await this.read();
-    contents.set(data, offset);
-    this.#upload(contents, 0);
+    const first = offset - (offset % 2);
+    const words = Math.ceil((offset - first + data.length) / 2);
+    const contents = await this.read(first, Math.min(this.length - first, 2 * words));
+    contents.set(data, offset - first);
+    this.#upload(contents, first);
   }
 
-  override async read(): Promise<TypedArrayOf<E>> {
-    this.assertUsable();
+  override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
+    const count = this.lengthToRead(offset, length);
     this.#device.assertUsable();
     await this.assertAllocated();
     const ArrayType = arrayType(this.element);
-    if (this.length === 0) return new ArrayType(0) as TypedArrayOf<E>;
+    if (count === 0) return new ArrayType(0) as TypedArrayOf<E>;
     const { gpu } = this.#device;
-    const bytes = this.length * elementBytes(this.element);
-    const size = Math.ceil(bytes / COPY_GRANULARITY) * COPY_GRANULARITY;
+    const bytes = count * elementBytes(this.element);
+    const start = offset * elementBytes(this.element);
+    const lead = start % COPY_GRANULARITY;
+    const size = Math.ceil((lead + bytes) / COPY_GRANULARITY) * COPY_GRANULARITY;
     const staging = gpu.createBuffer({
       size,
       usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
     });
     const encoder = gpu.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.buffer, 0, staging, 0, size);
+    encoder.copyBufferToBuffer(this.buffer, start - lead, staging, 0, size);
     gpu.queue.submit([encoder.finish()]);
     try {
       await staging.mapAsync(GPUMapMode.READ);
-      return new ArrayType(staging.getMappedRange().slice(0, bytes)) as TypedArrayOf<E>;
+      return new ArrayType(staging.getMappedRange().slice(lead, lead + bytes)) as TypedArrayOf<E>;
     } catch (error) {
       this.#device.assertUsable();
       throw new EvolverError("READ_FAILED", `a buffer of ${bytes} bytes could not be read back`, {

@@ -57,8 +57,6 @@ export function checkHeader(ir: KernelIR): void {
   const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
   if (invocations > MAX_INVOCATIONS)
     fail(`the workgroup has ${invocations} invocations; at most ${MAX_INVOCATIONS} are allowed`);
-  if (invocations % width !== 0)
-    fail(`the workgroup has ${invocations} invocations, which is no multiple of the subgroup size ${width}`);
 
   if (ir.uniformity !== "static" && ir.uniformity !== "dynamic")
     fail(`the uniformity mode is "${String(ir.uniformity)}"`);

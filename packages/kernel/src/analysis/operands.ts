@@ -101,7 +101,7 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       return;
     case "subgroup":
       for (const operand of node.operands) use(operand, "operand");
-      return checkSubgroup(node, ir.subgroupSize, fail);
+      return checkSubgroup(node, ir, fail);
     case "var":
       if (!(isNumeric(node.variable.type) || node.variable.type === "bool"))
         fail(`cannot be of type ${String(node.variable.type)}`);
@@ -192,7 +192,11 @@ function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
     fail(`cannot be ${order}: it reads nothing`);
 }
 
-function checkSubgroup(node: SubgroupNode, width: number, fail: (what: string) => never): void {
+function checkSubgroup(node: SubgroupNode, ir: KernelIR, fail: (what: string) => never): void {
+  const { subgroupSize: width, workgroupSize } = ir;
+  const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
+  if (invocations % width !== 0)
+    fail(`wants full subgroups of ${width}, which a workgroup of ${invocations} does not have`);
   const operands = list(typesOf(node.operands));
   const expected = subgroupResults(node.op, typesOf(node.operands), width);
   if (expected === null) return fail(`does not take ${operands}, or is unknown`);

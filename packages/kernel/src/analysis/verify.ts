@@ -190,7 +190,7 @@ class Verifier {
 
   #roles(node: RolesNode, loop: LoopPlace): void {
     const [x, y, z] = this.#ir.workgroupSize;
-    const subgroups = (x * y * z) / this.#ir.subgroupSize;
+    const subgroups = Math.ceil((x * y * z) / this.#ir.subgroupSize);
     const owner: (string | undefined)[] = Array.from({ length: subgroups });
     const names = new Set<string>();
     for (const { name, first, count } of node.roles) {

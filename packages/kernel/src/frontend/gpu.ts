@@ -68,8 +68,9 @@ export class Gpu {
     this.#recorder = recorder;
     this.workgroupSize = workgroupSize;
     this.subgroupSize = subgroupSize;
-    this.numSubgroups = Math.ceil((workgroupSize[0] * workgroupSize[1] * workgroupSize[2]) / subgroupSize);
-    this.subgroup = new Subgroup(recorder, subgroupSize);
+    const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
+    this.numSubgroups = Math.ceil(invocations / subgroupSize);
+    this.subgroup = new Subgroup(recorder, subgroupSize, invocations);
     this.workgroupId = xyz(recorder, "workgroupId");
     this.localId = xyz(recorder, "localId");
     this.globalId = xyz(recorder, "globalId");

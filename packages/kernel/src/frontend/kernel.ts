@@ -101,17 +101,6 @@ export class Kernel<P extends Params = Params> {
         hint: "three whole numbers, at least 1, with a product of at most 1024",
       });
     }
-    const invocations = size[0] * size[1] * size[2];
-    if (invocations % subgroup !== 0) {
-      throw new EvolverError(
-        "INVALID_WORKGROUP",
-        `a workgroup of ${invocations} is no whole number of subgroups of ${subgroup}`,
-        {
-          where: [this.#site.location],
-          hint: "let the size follow the width: workgroup: ({ subgroup }) => [8 * subgroup]",
-        },
-      );
-    }
     const recorder = new Recorder(this.name, this.#site);
     const params: Param[] = [];
     const symbols: Record<string, unknown> = {};

@@ -1,10 +1,11 @@
 /** Operations among the invocations of a subgroup. They order no memory. */
 
+import { EvolverError } from "../errors.ts";
 import type { SubgroupOp } from "../ir/nodes.ts";
 import { captureSite } from "../ir/site.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
 import type { NumericType } from "../ir/types.ts";
-import { typeMismatch, type Handle, type Recorder } from "./recorder.ts";
+import { note, typeMismatch, type Handle, type Recorder } from "./recorder.ts";
 import { lift, wrap, type Bool, type ScalarOf, type Scalar, type U32 } from "./scalar.ts";
 
 type Num = ScalarOf<NumericType>;
@@ -14,9 +15,13 @@ export class Subgroup {
   /** Invocations a subgroup. */
   readonly size: number;
 
-  constructor(recorder: Recorder, size: number) {
+  readonly #invocations: number;
+
+  /** @param invocations of the workgroup */
+  constructor(recorder: Recorder, size: number, invocations: number) {
     this.#recorder = recorder;
     this.size = size;
+    this.#invocations = invocations;
   }
 
   /** The sum over the active lanes, in butterfly order. */
@@ -80,6 +85,16 @@ export class Subgroup {
 
   #record(op: SubgroupOp, operands: readonly Handle[]): Scalar[] {
     const site = captureSite();
+    if (this.#invocations % this.size !== 0) {
+      throw new EvolverError(
+        "INVALID_WORKGROUP",
+        `subgroup.${op} wants full subgroups of ${this.size}, which a workgroup of ${this.#invocations} does not have`,
+        {
+          where: [site.location, note(this.#recorder.site, "the kernel was defined here")],
+          hint: "let the size follow the width: workgroup: ({ subgroup }) => [8 * subgroup]",
+        },
+      );
+    }
     const values = operands.map((operand) => this.#recorder.use(operand, site));
     const given = values.map((value) => value.type);
     const types = subgroupResults(op, given, this.size);

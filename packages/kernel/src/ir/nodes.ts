@@ -271,7 +271,10 @@ export interface KernelIR {
   /** In declaration order. */
   readonly shared: readonly SharedMemory[];
   readonly workgroupSize: readonly [number, number, number];
-  /** Invocations a subgroup, 4 to 128, a power of two; the workgroup's size is a multiple of it. */
+  /**
+   * Invocations a subgroup, 4 to 128, a power of two. Where the workgroup's size is no multiple of it, the last subgroup
+   * has fewer lanes, and the kernel no subgroup operation: on GPUs those want all lanes.
+   */
   readonly subgroupSize: number;
   readonly uniformity: UniformityMode;
   readonly body: Block;

@@ -6,7 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { emitSelftest, uniformValues, type EmitTarget, type Selftest } from "@evolver/kernel";
-import { clang, compileCuda, compileHipHost, cpp, nvcc, runHip } from "../../../../test/support/compilers.ts";
+import {
+  clang,
+  compileCuda,
+  compileHipHost,
+  cpp,
+  nvcc,
+  runHip,
+  type HipRun,
+} from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { large, saxpy } from "./zoo.ts";
 
@@ -105,22 +113,24 @@ describe("in JavaScript", () => {
 
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
 withCompiler("in HIP, on the processor", () => {
+  const run = (text: string, subgroup: 32 | 64): HipRun => runHip(text, subgroup)[0] as HipRun;
+
   it("passes", () => {
-    expect(runHip(source("hip"), 32)).toMatchObject({
+    expect(run(source("hip"), 32)).toMatchObject({
       status: 0,
       output: expect.stringContaining("PASS saxpy"),
     });
   });
 
   it("fails by one unit in the last place", () => {
-    const { status, output } = runHip(source("hip", saxpyTest(wrongAt(500))), 32);
+    const { status, output } = run(source("hip", saxpyTest(wrongAt(500))), 32);
     expect(output).toMatch(/y\[500\] is .*, not[^]*1 of 1000 elements are wrong[^]*FAIL saxpy/);
     expect(status).toBe(1);
   });
 
   it("fails where the kernel writes behind the end, or what it only reads", () => {
     const beyond = source("hip").replaceAll(/< n\b/g, "< n + 1u");
-    expect(runHip(beyond, 32)).toMatchObject({
+    expect(run(beyond, 32)).toMatchObject({
       status: 1,
       output: expect.stringContaining("y: the kernel wrote where it must not"),
     });
@@ -128,7 +138,7 @@ withCompiler("in HIP, on the processor", () => {
 
   it("cannot run on wavefronts of another width, and says so", () => {
     const text = source("hip").replaceAll(/#error .*/g, "");
-    const { status, output } = runHip(text, 64);
+    const { status, output } = run(text, 64);
     expect(output).toContain("emit it with --subgroup 64");
     expect(status).toBe(2);
   });

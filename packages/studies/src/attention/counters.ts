@@ -41,9 +41,19 @@ export function sampleOf(
   const affordable = Math.max(SMALLEST_SAMPLE, Math.floor(SAMPLE_BUDGET / perWorkgroup));
   if (affordable >= workgroups) return null;
   const head = pick % heads;
-  const count = Math.min(tiles, affordable);
-  // The middle of each of `count` equal stretches: exact for work that grows evenly along the tiles, as causal work does.
-  return Array.from({ length: count }, (_, i) => head * tiles + Math.floor(((i + 0.5) * tiles) / count));
+  return evenSample(tiles, Math.min(tiles, affordable)).map((tile) => head * tiles + tile);
+}
+
+/**
+ * About `count` of the tiles, from equal stretches, the same from both ends: so what grows evenly along the tiles, as
+ * causal work does, is neither over- nor underestimated. An even number of tiles has no middle, and gets an even sample.
+ */
+function evenSample(tiles: number, count: number): number[] {
+  const size = count < tiles && count % 2 === 1 && tiles % 2 === 0 ? count - 1 : count;
+  const fromStart = (i: number): number => Math.floor(((i + 0.5) * tiles) / size);
+  return Array.from({ length: size }, (_, i) =>
+    i < size / 2 ? fromStart(i) : tiles - 1 - fromStart(size - 1 - i),
+  );
 }
 
 /** Runs the plan on the simulator, on a sample where it is large, and models its time. */

@@ -13,6 +13,9 @@
 #define __host__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+// To a C++ compiler a switch to another lane is a call like any other, over which it may keep what no other pointer of
+// this function can change. A GPU's barriers and atomics allow no such thing.
+#define __restrict__
 // In a section of its own, so that it can be filled with NaN before each workgroup.
 #define __shared__ static __attribute__((section("hip_lds")))
 

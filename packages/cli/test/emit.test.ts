@@ -1,0 +1,100 @@
+/** `evolver emit`: rungs and kernels of a user's, as source. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseSync } from "oxc-parser";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { main } from "../src/index.ts";
+import { evolver } from "./support/command.ts";
+
+const bin = join(import.meta.dirname, "..", "bin", "evolver.js");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-emit-"));
+  writeFileSync(
+    join(folder, "saxpy.ts"),
+    `import { buffer, f32, fma, kernel, u32 } from "@evolver/kernel";
+export const saxpy = kernel("saxpy", { params: { a: f32, x: buffer(f32), y: buffer(f32, "read_write"), n: u32 }, workgroup: [256] },
+  ({ a, x, y, n }, gpu) => {
+    const i = gpu.globalId.x;
+    gpu.if(i.lt(n), () => y.set(i, fma(a, x.get(i), y.get(i))));
+  });
+`,
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const MARKS = [
+  ["js", /export|function/],
+  ["wgsl", /@compute @workgroup_size\(/],
+  ["cuda", /__global__ void/],
+  ["hip", /__global__ void/],
+] as const;
+
+describe.each(MARKS)("for %s", (target, mark) => {
+  it("a rung goes to stdout, or to the file that -o names, or into a JSON document, the same", async () => {
+    const file = join(folder, `k03.${target}`);
+    const args = ["emit", "attention/k03", "--target", target, "--shape", "H2,S32,D32"];
+    const shown = await captured(args);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(mark);
+    const saved = await captured([...args, "-o", file]);
+    expect(saved).toMatchObject({ code: 0, stdout: "" });
+    expect(saved.stderr).toMatch(new RegExp(`^${file}: kernel \\w+ for ${target}$`, "m"));
+    expect(readFileSync(file, "utf8")).toBe(shown.stdout);
+    const { code, stdout, stderr } = await captured([...args, "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const document = JSON.parse(stdout) as { source: string; lowering: unknown[] };
+    expect(document).toMatchObject({ target, subgroup: 32, selftest: false, file: null });
+    expect(`${document.source.trimEnd()}\n`).toBe(shown.stdout);
+    expect(document.lowering).toBeInstanceOf(Array);
+  });
+});
+
+/** Runs the command in this process. */
+async function captured(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  let [stdout, stderr] = ["", ""];
+  const spies = [
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => (stdout += String(text)).length > 0),
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => (stderr += String(text)).length > 0),
+  ];
+  try {
+    const code = await main(args);
+    return { code, stdout, stderr };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+it("JavaScript that is emitted of a kernel of a user's parses", async () => {
+  const { stdout } = await evolver(["emit", "saxpy.ts#saxpy"], folder);
+  expect(parseSync("saxpy.js", stdout, { sourceType: "module" }).errors).toEqual([]);
+});
+
+it("widths that a target does not have are an error, not a wrong kernel", async () => {
+  const { code, stdout, stderr } = await captured([
+    "emit",
+    "attention/k03",
+    "--target",
+    "cuda",
+    "--subgroup",
+    "64",
+  ]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^error\[[A-Z_]+\]: .*(32|64)/);
+});
+
+it("a reader that has seen enough is no error", async () => {
+  const child = spawn(process.execPath, [bin, "emit", "attention/k04"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  expect(code).toBe(0);
+  expect(stderr).not.toContain("EPIPE");
+});

@@ -1,0 +1,95 @@
+/** What the command line says to options and names that are wrong, and to --help. */
+
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { main } from "../src/index.ts";
+
+let folder: string;
+let stdout = "";
+let stderr = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "evolver-options-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(() => {
+  stdout = stderr = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => (stdout += String(text)).length > 0);
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => (stderr += String(text)).length > 0);
+});
+afterEach(() => vi.restoreAllMocks());
+
+it.each([
+  ["chek x.ts", "unknown command 'chek'"],
+  ["devices --bogus", "unknown option '--bogus'"],
+  ["devices surplus", "too many arguments"],
+  ["check", "missing required argument 'file.ts#export'"],
+  ["check x.ts --subgroup 3", "'3' is invalid. give a whole number from 4 to 128"],
+  ["check x.ts --subgroup 12.5", "'12.5' is invalid"],
+  ["check x.ts --schedules 0", "'0' is invalid"],
+  ["check x.ts --workgroups 0", "'0' is invalid. give one to three whole numbers"],
+  ["check x.ts --workgroups 1,2,3,4", "'1,2,3,4' is invalid"],
+  ["check x.ts --arg n", "'n' is invalid. give name=number"],
+  ["check x.ts --arg n=many", "'n=many' is invalid"],
+  ["check nowhere.ts", "error[FILE_NOT_FOUND]: there is no file"],
+  ["emit attention/k01 --target ptx", "Allowed choices are js, wgsl, cuda, hip"],
+  ["emit attention", "error[RUNG_MISSING]"],
+  ["emit attention/k99", 'error[UNKNOWN_RUNG]: there is no rung "k99"'],
+  ["emit attention/k01 --shape S", "error[SHAPE_INVALID]"],
+  ["ladder matmul", 'error[UNKNOWN_STUDY]: there is no study "matmul"'],
+  ["ladder attention --rungs k99", "error[UNKNOWN_RUNG]"],
+  ["ladder attention --device tpu", "Allowed choices are sim, cpu, webgpu, cuda, hip"],
+  ["ladder attention --shape H8,S0,D4", "error[SHAPE_INVALID]"],
+  ["ladder attention --input nowhere.safetensors", "error[INPUT_NOT_FOUND]"],
+  ["evolve matmul --workspace FOLDER/ws", "error[UNKNOWN_STUDY]"],
+  ["evolve attention --cycles -1 --workspace FOLDER/ws", "'-1' is invalid"],
+  ["evolve attention --trials 0 --workspace FOLDER/ws", "'0' is invalid"],
+  ["evolve attention --seed 1.5 --workspace FOLDER/ws", "'1.5' is invalid"],
+  ["evolve attention --agent genetic --workspace FOLDER/ws", "error[AGENT_UNKNOWN]"],
+  ["evolve attention --shape H8 --workspace FOLDER/ws", "error[SHAPE_INVALID]"],
+  ["compare attention --seeds 0", "'0' is invalid"],
+  ["compare attention --sampler genetic", "error[AGENT_UNKNOWN]"],
+  ["log --workspace FOLDER/nowhere", "error[WORKSPACE_NOT_FOUND]"],
+])("evolver %s exits 2, says what is wrong in one line, and makes nothing", async (line, what) => {
+  for (const json of line === "chek x.ts" ? [[]] : [[], ["--json"]]) {
+    stdout = stderr = "";
+    const args = line.split(" ").map((word) => word.replace("FOLDER", folder));
+    expect(await main([...args, ...json])).toBe(2);
+    expect(stdout).toBe("");
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines.filter((text) => text.startsWith("error"))).toHaveLength(1);
+    expect(lines.length).toBeLessThanOrEqual(3);
+    expect(lines[0]).toContain(what);
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it("helps on stdout with 0, and on stderr with 2 where a command is missing", async () => {
+  expect(await main(["--help"])).toBe(0);
+  for (const name of ["devices", "check", "emit", "ladder", "evolve", "compare", "log", "progress", "tasks"])
+    expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+  expect(stderr).toBe("");
+  stdout = "";
+  expect(await main([])).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("Usage: evolver");
+  expect(await main(["--version"])).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it("says where an unreadable path is, and shows the cause only if asked", async () => {
+  const file = join(folder, "not-a-folder");
+  writeFileSync(file, "");
+  try {
+    const output = join(file, "k.js");
+    expect(await main(["emit", "attention/k01", "-o", output])).toBe(2);
+    expect(stderr).toMatch(new RegExp(`^error\\[OUTPUT_NOT_WRITTEN\\]: ${output} `));
+    expect(stderr).not.toContain("caused by");
+    expect(await main(["emit", "attention/k01", "-o", output, "--verbose"])).toBe(2);
+    expect(stderr).toContain("caused by: Error: ENOTDIR");
+  } finally {
+    rmSync(file);
+  }
+});

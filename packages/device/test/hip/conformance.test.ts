@@ -1,0 +1,49 @@
+/**
+ * The conformance suite on the `hip` device, with the stand-in for AMD's libraries: what the HIP emitter writes is
+ * compiled for this machine's processor and executed there lane by lane. docs/hip.md says what that proves.
+ */
+
+import { afterAll } from "vitest";
+import { emit, type KernelIR } from "@evolver/kernel";
+import { cpp } from "../../../../test/support/compilers.ts";
+import { compileBatch, useStandIn } from "../../../../test/support/hip-cpu/batch.ts";
+import { requireOptional } from "../../../../test/support/optional.ts";
+import type { Launched } from "../../conformance/case.ts";
+import { cases } from "../../conformance/cases/index.ts";
+import { missing, targetOf } from "../../conformance/run.ts";
+import { openHip, type HipDevice } from "../../src/hip/index.ts";
+import { conformance } from "../conformance/suite.ts";
+
+/** Sources of all kernels of the suite that the device takes. */
+function sourcesFor(device: HipDevice): string[] {
+  const target = targetOf(device);
+  return cases.flatMap((item) => {
+    if ("check" in item || missing(item, target) !== null) return [];
+    const prepared = item.prepare(target);
+    const launches = (Array.isArray(prepared) ? prepared : [prepared]) as readonly Launched[];
+    return launches.map(({ kernel }) => {
+      const ir: KernelIR = kernel.build({ subgroup: target.width });
+      return emit(ir, "hip", { grid: "native" }).source;
+    });
+  });
+}
+
+const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
+for (const width of [32, 64] as const) {
+  withCompiler(`HIP on the processor, wavefronts of ${width}`, () => {
+    let standIn: ReturnType<typeof useStandIn> | null = null;
+    afterAll(() => standIn?.remove());
+    conformance(
+      "hip",
+      async () => {
+        process.env["HIP_CPU_WIDTH"] = String(width);
+        const isFirst = standIn === null;
+        standIn ??= useStandIn(width);
+        const device = openHip();
+        if (isFirst) compileBatch(sourcesFor(device), width, standIn.folder);
+        return device;
+      },
+      ["progress"],
+    );
+  });
+}
