@@ -54,7 +54,7 @@ const BROWSER_PACKAGES = new Set([
 const TYPES_ONLY_PACKAGES = new Set(["@evolver/dashboard"]);
 
 /** Files of a browser package that say by their path that they need Node. */
-const NODE_ONLY = [/[.-]node\.ts$/, /^packages\/[^/]+\/src\/(?:cuda|hip)[/.]/];
+const NODE_ONLY = [/[.-]node\.ts$/, /^packages\/[^/]+\/src\/(?:cuda|hip|gpu-driver)[/.]/];
 
 const NODE_MODULES = new Set(builtinModules);
 

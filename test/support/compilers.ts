@@ -32,7 +32,7 @@ function findProgram(name: string, ...folders: readonly string[]): string | null
 
 export const nvcc = findProgram("nvcc", "/usr/local/cuda/bin");
 export const clang = findProgram("clang-19");
-export const gcc = findProgram("g++");
+const gcc = findProgram("g++");
 /** A C++ compiler for this machine. */
 export const cpp = findProgram("clang++-19") ?? gcc;
 /** Our own small HIP for processors. */

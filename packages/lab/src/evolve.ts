@@ -8,7 +8,7 @@ import type { CycleInput } from "./cycle.ts";
 import type { Judge, OpenJudge } from "./judge/judge.ts";
 import { openJudgeProcess } from "./judge/client.ts";
 import { Random, deriveSeed } from "./random.ts";
-import { objectiveKey, objectiveSlug, printRecord } from "./record.ts";
+import { objectiveKey, championFolder, objectiveSlug, printRecord } from "./record.ts";
 import type { Champion, CycleRecord, Objective } from "./record.ts";
 import { renderKnowledge } from "./render/knowledge.ts";
 import { renderLog } from "./render/log.ts";
@@ -85,6 +85,7 @@ export interface EvolveResult {
   readonly speedup: number;
   readonly timeKind: TimeKind;
   readonly workspace: string;
+  readonly championFolder: string;
   /** Hashes of this run's commits, oldest first. */
   readonly commits: readonly string[];
   readonly history: readonly {
@@ -324,7 +325,7 @@ class Run {
       [`knowledge/${slug}.md`, renderKnowledge(this.#study.space, own)],
     ]);
     const { kept, champion, reason } = content.outcome;
-    if (kept) for (const [path, text] of await this.#championFiles(champion, slug)) changes.set(path, text);
+    if (kept) for (const [path, text] of await this.#championFiles(champion)) changes.set(path, text);
     const subject = content.cycle === 0 ? "baseline" : kept ? "kept" : "reverted";
     const message = `${this.#objective.study} cycle ${content.cycle}: ${subject}\n\n${reason}\n\nRecord: ${record.id}`;
     const commit = await this.#workspace.commit(changes, message);
@@ -335,8 +336,8 @@ class Run {
   }
 
   /** The champion's folder as it shall be: new files, and null for old ones that go. */
-  async #championFiles(champion: Champion, slug: string): Promise<Changes> {
-    const folder = `champion/${slug}`;
+  async #championFiles(champion: Champion): Promise<Changes> {
+    const folder = championFolder(this.#objective);
     const files = new Map<string, string | null>();
     for (const path of this.#workspace.filesBelow(folder)) files.set(path, null);
     for (const { path, text } of await this.#sources(champion.candidate))
@@ -376,6 +377,7 @@ class Run {
       speedup: baseline.timeMs / champion.timeMs,
       timeKind: champion.timeKind,
       workspace: this.#workspace.root,
+      championFolder: championFolder(this.#objective),
       commits: this.#written.map(({ commit }) => commit),
       history: this.#written.map(({ record, commit }) => ({
         cycle: record.cycle,

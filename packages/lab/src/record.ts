@@ -161,3 +161,6 @@ function whyNotRecord(value: unknown, path: string): string | null {
     ? null
     : `its id ${String(value["id"])} is not its name`;
 }
+
+/** Within the workspace, the folder of the best code so far. */
+export const championFolder = (objective: Objective): string => `champion/${objectiveSlug(objective)}`;

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Random, Workspace, evolve, readRecords } from "../src/index.ts";
 import type { EvolveResult } from "../src/index.ts";
+import { explainFailure } from "../src/workspace/files.ts";
 import { fakeDefinition, openFakeJudge } from "./fake.ts";
 
 const SCRIPT = join(import.meta.dirname, "run-fake.ts");
@@ -50,6 +51,12 @@ function normalised(): unknown {
 }
 
 describe("what is in the way", () => {
+  it("a file where the workspace should be is refused and left alone", async () => {
+    writeFileSync(workspace, "precious");
+    await expect(run()).rejects.toMatchObject({ code: "WORKSPACE_NOT_A_FOLDER" });
+    expect(readFileSync(workspace, "utf8")).toBe("precious");
+  });
+
   it("a folder with other files is refused and left alone", async () => {
     mkdirSync(workspace);
     writeFileSync(join(workspace, "thesis.tex"), "precious");
@@ -299,6 +306,14 @@ describe("a full disk", () => {
       }
     },
   );
+
+  it("is told from what git says of it, too", () => {
+    for (const said of [
+      "git update-index: fatal: sha1 file '.git/evolver/index.lock' write error. Out of diskspace",
+      "git hash-object: error: unable to write file: No space left on device",
+    ])
+      expect(explainFailure(new Error(said), workspace)).toMatchObject({ code: "DISK_FULL" });
+  });
 
   it("or a limit on file sizes is the same error, and nothing is lost", async () => {
     await run(1);

@@ -49,42 +49,46 @@ export function useStandIn(width: 32 | 64, macros: readonly string[] = []): Stan
   return { library, folder, remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** Keyed by the sources, and moved into place at once: several test processes may do this together. */
 function buildLibrary(macros: readonly string[]): string {
-  const sources = ["driver.cpp", "include/hip/hip_runtime.h"].concat(
-    readdirSync(join(include, "hip_cpu")).map((name) => `include/hip_cpu/${name}`),
-  );
-  const hash = createHash("sha256").update(JSON.stringify([cpp, macros]));
-  for (const source of sources) hash.update(readFileSync(join(hipCpu, source)));
-  const path = join(cache, `${hash.digest("hex").slice(0, 16)}.so`);
+  return built([cpp, macros], (output) => {
+    const defines = [`-DHIP_CPU_INCLUDE="${include}"`, ...macros.map((name) => `-D${name}`)];
+    const options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", ...defines];
+    execFileSync(cpp as string, [...options, "-o", output, join(hipCpu, "driver.cpp"), "-ldl"]);
+  });
+}
+
+/** A library, kept by what it is made of, and moved into place at once: several processes may build it together. */
+function built(key: readonly unknown[], build: (output: string) => void): string {
+  const headers = readdirSync(join(include, "hip_cpu")).map((name) => `include/hip_cpu/${name}`);
+  const hash = createHash("sha256").update(JSON.stringify(key));
+  for (const source of ["driver.cpp", "include/hip/hip_runtime.h", ...headers])
+    hash.update(readFileSync(join(hipCpu, source)));
+  const path = join(cache, `${hash.digest("hex").slice(0, 24)}.so`);
   if (existsSync(path)) return path;
   mkdirSync(cache, { recursive: true });
   const temporary = `${path}.${process.pid}`;
-  const defines = [`-DHIP_CPU_INCLUDE="${include}"`, ...macros.map((name) => `-D${name}`)];
-  const options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", ...defines];
-  execFileSync(cpp as string, [...options, "-o", temporary, join(hipCpu, "driver.cpp"), "-ldl"]);
+  build(temporary);
   renameSync(temporary, path);
   return path;
 }
 
-/** Compiles kernels (emitted HIP sources, each of one kernel) into libraries, which the stand-in then finds. */
-export function compileBatch(sources: Iterable<string>, width: 32 | 64, folder: string): void {
+/** Compiles kernels (emitted HIP sources, each of one kernel) into libraries, which the stand-in then finds. Kept on disk. */
+export function compileBatch(sources: Iterable<string>, width: 32 | 64): void {
   const all = [...new Set(sources)];
   const libraries: string[] = [];
   for (let i = 0; i < all.length; i += KERNELS_A_LIBRARY) {
-    const path = join(folder, `batch-${i}`);
-    writeFileSync(`${path}.cpp`, batchText(all.slice(i, i + KERNELS_A_LIBRARY)));
-    execFileSync(cpp as string, [
-      ...["-std=c++17", "-O1", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-w", "-D__HIPCC_RTC__"],
-      ...[
-        "-DHIP_CPU_DEVICE_ONLY",
-        `-DHIP_CPU_WAVEFRONT=${width}`,
-        "-include",
-        join(include, "hip/hip_runtime.h"),
-      ],
-      ...["-o", `${path}.so`, `${path}.cpp`],
-    ]);
-    libraries.push(`${path}.so`);
+    const text = batchText(all.slice(i, i + KERNELS_A_LIBRARY));
+    libraries.push(
+      built([cpp, width, text], (output) => {
+        writeFileSync(`${output}.cpp`, text);
+        execFileSync(cpp as string, [
+          ...["-std=c++17", "-O1", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-w", "-D__HIPCC_RTC__"],
+          ...["-DHIP_CPU_DEVICE_ONLY", `-DHIP_CPU_WAVEFRONT=${width}`],
+          ...["-include", join(include, "hip/hip_runtime.h"), "-o", output, `${output}.cpp`],
+        ]);
+        rmSync(`${output}.cpp`);
+      }),
+    );
   }
   process.env["HIP_CPU_BATCH"] = libraries.join(":");
 }

@@ -7,6 +7,7 @@ import {
   extentsOf,
   fitPoint,
   forEachRow,
+  limitsOf,
   planAttention,
   programFor,
   spanOf,
@@ -41,7 +42,8 @@ export async function runPoint(
 ): Promise<PointRun> {
   const { batch, headsQ, seqQ } = problem.shape;
   const subgroup = device.subgroupSize;
-  const plan = planAttention(fitPoint(point, problem, subgroup), problem, { subgroup, writeLse: true });
+  const fitted = fitPoint(point, problem, subgroup, limitsOf(device));
+  const plan = planAttention(fitted, problem, { subgroup, writeLse: true });
   const program = await programFor(device, plan.kernel);
   const extents = extentsOf(problem.shape).o;
   const rows = batch * headsQ * seqQ;

@@ -43,7 +43,7 @@ const SIGNATURES = {
   hipRuntimeGetVersion: "int hipRuntimeGetVersion(void *version)",
 } as const;
 
-export type HipCalls = Readonly<Record<keyof typeof SIGNATURES, (...args: unknown[]) => number>>;
+type HipCalls = Readonly<Record<keyof typeof SIGNATURES, (...args: unknown[]) => number>>;
 
 /** Errors after which a process can do nothing more: hardware fault, illegal address, timeout, assertion, trap. */
 const STICKY: ReadonlySet<number> = new Set([214, 700, 702, 710, 719]);

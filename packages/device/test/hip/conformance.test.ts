@@ -3,10 +3,10 @@
  * compiled for this machine's processor and executed there lane by lane. docs/hip.md says what that proves.
  */
 
-import { afterAll } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { emit, type KernelIR } from "@evolver/kernel";
 import { cpp } from "../../../../test/support/compilers.ts";
-import { compileBatch, useStandIn } from "../../../../test/support/hip-cpu/batch.ts";
+import { compileBatch, useStandIn, type StandIn } from "../../../../test/support/hip-cpu/batch.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import type { Launched } from "../../conformance/case.ts";
 import { cases } from "../../conformance/cases/index.ts";
@@ -28,22 +28,20 @@ function sourcesFor(device: HipDevice): string[] {
   });
 }
 
+/** Some 300 kernels; on a busy machine that takes its time. */
+const COMPILING_MS = 300_000;
+
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
 for (const width of [32, 64] as const) {
   withCompiler(`HIP on the processor, wavefronts of ${width}`, () => {
-    let standIn: ReturnType<typeof useStandIn> | null = null;
-    afterAll(() => standIn?.remove());
-    conformance(
-      "hip",
-      async () => {
-        process.env["HIP_CPU_WIDTH"] = String(width);
-        const isFirst = standIn === null;
-        standIn ??= useStandIn(width);
-        const device = openHip();
-        if (isFirst) compileBatch(sourcesFor(device), width, standIn.folder);
-        return device;
-      },
-      ["progress"],
-    );
+    let standIn: StandIn;
+    beforeAll(async () => {
+      standIn = useStandIn(width);
+      const device = openHip();
+      compileBatch(sourcesFor(device), width);
+      await device.close();
+    }, COMPILING_MS);
+    afterAll(() => standIn.remove());
+    conformance("hip", () => openHip(), ["progress"]);
   });
 }

@@ -30,7 +30,7 @@ export function explainFailure(error: unknown, workspace: string): unknown {
   const text = error instanceof Error ? error.message : "";
   const full =
     ["ENOSPC", "EDQUOT", "EFBIG"].includes(code) ||
-    /no space left on device|disk quota exceeded|file too large/i.test(text);
+    /no space left on device|out of disk ?space|disk quota exceeded|file too large/i.test(text);
   if (/spawn git ENOENT/.test(text))
     return new EvolverError("GIT_MISSING", "A workspace needs git, and there is no `git` command here.", {
       hint: "install git (apt-get install git) and run again",

@@ -3,7 +3,7 @@
  * commit that was cut short, and refuses local changes; `commit` is the only way anything gets in.
  */
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EvolverError } from "@evolver/kernel";
 import { decodeTime, monotonicFactory } from "ulid";
@@ -168,6 +168,10 @@ function isWorkspace(root: string): boolean {
 /** Only an empty folder, or one that holds nothing but our own beginnings, may become a workspace. */
 function refuseForeign(root: string): void {
   if (!existsSync(root) || isWorkspace(root)) return;
+  if (!statSync(root).isDirectory())
+    throw new EvolverError("WORKSPACE_NOT_A_FOLDER", `${root} is a file, and a workspace is a folder.`, {
+      hint: "name an empty or new folder with --workspace DIR; nothing was changed",
+    });
   if (readdirSync(root).every((name) => name === ".git" && existsSync(join(root, name, "evolver")))) return;
   throw new EvolverError(
     "WORKSPACE_NOT_EMPTY",

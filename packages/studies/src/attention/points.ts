@@ -23,6 +23,8 @@ export function describePoint(point: FlashPoint): string {
   const rows = `${rowsPerSubgroup} row${rowsPerSubgroup === 1 ? "" : "s"} a subgroup`;
   const keys = `${keysPerLane} key${keysPerLane === 1 ? "" : "s"} a lane`;
   const where =
-    stage === "global" ? `global, ${queryRows} rows` : `shared ${queryRows}×${keyRows}, ${layout}`;
+    stage === "global"
+      ? `global, ${queryRows} row${queryRows === 1 ? "" : "s"}`
+      : `shared ${queryRows}×${keyRows}, ${layout}`;
   return `${where}, ${rows}, ${keys}, vector ${vector}, ${exchange}`;
 }

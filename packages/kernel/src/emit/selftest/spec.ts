@@ -66,7 +66,7 @@ export function uniformValues(length: number, seed: number): Float32Array {
 }
 
 /** Elements that a program may carry as numbers, inputs and expected values together. */
-export const EMBEDDED_LIMIT = 1 << 20;
+const EMBEDDED_LIMIT = 1 << 20;
 
 /**
  * @throws EvolverError SELFTEST_INVALID where the arguments are not the kernel's, SELFTEST_TOO_LARGE where too many
