@@ -137,7 +137,14 @@ export const hipHalfHelpers: HelperTable = halfHelpers(
     toFloat: `return float(${native("bits")});`,
     fromFloat: `bits = ${BIT_CAST}(unsigned short, _Float16(x));`,
     operators: { "+": binaryNative("+"), "-": binaryNative("-"), "*": binaryNative("*") },
-    fma: fromNative(`__builtin_fmaf16(${["a", "b", "c"].map((name) => native(`${name}.bits`)).join(", ")})`),
+    fma: `
+#if defined(__AMDGCN__)
+  ${fromNative(`__builtin_fmaf16(${["a", "b", "c"].map((name) => native(`${name}.bits`)).join(", ")})`)}
+#else
+  // Other processors would round to float first. The sum in double is exact, or far from a tie.
+  ${fromNative("double(float(a)) * double(float(b)) + double(float(c))")}
+#endif
+`,
   },
   {
     toFloat: widen,

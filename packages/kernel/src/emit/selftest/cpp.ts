@@ -7,6 +7,7 @@ import type { KernelIR } from "../../ir/nodes.ts";
 import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
 import { cppLiteral, CPP_TYPES } from "../cpp-rows.ts";
 import type { Emitted } from "../result.ts";
+import { halfTypesOf } from "../uses.ts";
 import { hostText } from "./host-text.ts";
 import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 
@@ -14,8 +15,9 @@ const TIMED_RUNS = 21;
 const NUMBERS_A_LINE = 10;
 
 const BUILD = {
-  cuda: (file: string) => [
-    `nvcc -O3 -o ${file} ${file}.cu && ./${file}`,
+  cuda: (file: string, hasBF16: boolean) => [
+    `nvcc -O3${hasBF16 ? " -arch=sm_80" : ""} -o ${file} ${file}.cu && ./${file}`,
+    ...(hasBF16 ? ["The instructions of bf16 begin with sm_80."] : []),
     "-arch=native (or sm_80, sm_90a, …) makes code for one GPU; without it the driver compiles at the first start.",
     "No flag is needed for exact results: products that must not be fused are written as __fmul_rn.",
     "Never build it with --use_fast_math.",
@@ -151,11 +153,8 @@ ${indent(rates)}
 
 int main() { return evolver_selftest::run(); }
 `;
-  const header = [
-    `${selftest.title}: a self-test. Build and run it with`,
-    `    ${BUILD[api](file)[0]}`,
-    ...BUILD[api](file).slice(1),
-  ];
+  const [first, ...rest] = BUILD[api](file, halfTypesOf(ir).all.has("bf16"));
+  const header = [`${selftest.title}: a self-test. Build and run it with`, `    ${first}`, ...rest];
   const deviceProperties = api === "cuda" ? "typedef cudaDeviceProp cudaDeviceProp_t;\n" : "";
   return `${header.map((line) => `// ${line}`).join("\n")}\n\n${emitted.source}${text.replace(
     "namespace evolver_selftest {\n",
