@@ -7,10 +7,11 @@ import { OwnedBuffer } from "@evolver/device";
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import { planAttention } from "./flash/plan.ts";
-import type { AttentionPlan, PlanOptions } from "./flash/plan.ts";
+import type { AttentionPlan } from "./flash/plan.ts";
 import { fitPoint } from "./flash/point.ts";
 import type { FlashPoint } from "./flash/point.ts";
 import { ladder, rungById } from "./ladder.ts";
+import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
 import { programFor } from "./programs.ts";
 import { extentsOf, spanOf } from "./tensor.ts";
@@ -96,7 +97,7 @@ export async function attention(device: Device, options: AttentionOptions): Prom
   const rows = shape.batch * shape.headsQ * shape.seqQ;
   if (span === 0)
     return { o: new Float32Array(), lse: writeLse ? new Float32Array() : null, result: NOTHING_RUN };
-  const plan = choosePlan(options.kernel, problem, { subgroup: device.subgroupSize, writeLse });
+  const plan = choosePlan(options.kernel, problem, device, writeLse);
   const program = await programFor(device, plan.kernel);
   const owned: DeviceBuffer<"f32">[] = [];
   const create = (contents: number | Float32Array): DeviceBuffer<"f32"> => {
@@ -189,20 +190,22 @@ function checkData(
   );
 }
 
-/** The plan of the kernel asked for, or of the highest rung that fits the problem. */
+/** The plan of the kernel asked for, or of the highest rung that fits the problem and the device. */
 function choosePlan(
   kernel: AttentionOptions["kernel"],
   problem: AttentionProblem,
-  options: PlanOptions,
+  device: Device,
+  writeLse: boolean,
 ): AttentionPlan {
-  const { subgroup } = options;
-  if (typeof kernel === "object") return planAttention(kernel, problem, options);
-  if (kernel !== undefined)
-    return planAttention(fitPoint(rungById(kernel).point, problem, subgroup), problem, options);
+  const subgroup = device.subgroupSize;
+  const limits = limitsOf(device);
+  const planOf = (point: FlashPoint): AttentionPlan => planAttention(point, problem, { subgroup, writeLse });
+  if (typeof kernel === "object") return planOf(kernel);
+  if (kernel !== undefined) return planOf(fitPoint(rungById(kernel).point, problem, subgroup, limits));
   let failure: unknown;
   for (const { point } of ladder.toReversed()) {
     try {
-      return planAttention(fitPoint(point, problem, subgroup), problem, options);
+      return planOf(fitPoint(point, problem, subgroup, limits));
     } catch (error) {
       if (!(error instanceof EvolverError) || error.code !== "INVALID_POINT") throw error;
       failure ??= error;

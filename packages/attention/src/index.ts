@@ -2,6 +2,7 @@
 
 export * from "./attention.ts";
 export * from "./inputs.ts";
+export * from "./limits.ts";
 export * from "./problem.ts";
 export * from "./programs.ts";
 export * from "./reference.ts";

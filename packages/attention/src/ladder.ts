@@ -65,17 +65,22 @@ export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult
   if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
   const counted = new Map<string, Counters>();
   for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
-    counted.set(id, await countersOf(device, point));
+    counted.set(id, await claimCounters(device, point));
     for (const [name, variant] of Object.entries(variants))
-      counted.set(`${id} ${name}`, await countersOf(device, variant));
+      counted.set(`${id} ${name}`, await claimCounters(device, variant));
   }
   return rung.claims.map((claim) => resultOf(claim, counted));
 }
 
 const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
 
-/** Counted once a device: they are the same each time. */
-function countersOf(device: Device, point: FlashPoint): Promise<Counters> {
+/**
+ * What a point does on the problem of the claims. Counted once a device: it is the same each time.
+ *
+ * @param device one that counts (`sim`)
+ * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
+ */
+export function claimCounters(device: Device, point: FlashPoint): Promise<Counters> {
   let ofDevice = known.get(device);
   if (ofDevice === undefined) known.set(device, (ofDevice = new Map()));
   const key = JSON.stringify(point);

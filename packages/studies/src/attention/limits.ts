@@ -1,12 +1,3 @@
-/** What a device gives a workgroup, as attention's points ask it. */
+/** What a device gives a workgroup: attention's own rule, by the name that this folder uses it under. */
 
-import { DEFAULT_LIMITS, type WorkgroupLimits } from "@evolver/attention";
-import type { Device } from "@evolver/device";
-
-/** The device's limits, but no more than every CUDA kernel gets, so that points mean the same everywhere. */
-export function limitsOf({ limits }: Device): WorkgroupLimits {
-  return {
-    sharedBytes: Math.min(DEFAULT_LIMITS.sharedBytes, limits.maxSharedBytes),
-    invocations: Math.min(DEFAULT_LIMITS.invocations, limits.maxInvocationsPerWorkgroup),
-  };
-}
+export { limitsOf } from "@evolver/attention";
