@@ -20,7 +20,7 @@ import {
   type Device,
   type DeviceBuffer,
 } from "@evolver/device";
-import { ELEMENT_BYTES, EvolverError } from "@evolver/kernel";
+import { elementBytes, EvolverError } from "@evolver/kernel";
 import type { Timing, Verified } from "./job.ts";
 
 /** A rung with everything that its launches need. */
@@ -83,7 +83,7 @@ export async function bindRung(
           invocationsPerWorkgroup: ir.workgroupSize[0] * ir.workgroupSize[1] * ir.workgroupSize[2],
           sharedBytesPerWorkgroup: plan.sharedBytes,
           compulsoryBytes: Object.values(buffers).reduce(
-            (sum, { length }) => sum + length * ELEMENT_BYTES,
+            (sum, { length }) => sum + length * elementBytes("f32"),
             0,
           ),
         }).timeMs;

@@ -131,7 +131,7 @@ export async function openWgsl(): Promise<WgslCompiler | null> {
   instances.push(gpu);
   const adapter = (await gpu.requestAdapter()) as GPUAdapter;
   const device = await adapter.requestDevice({
-    requiredFeatures: ["subgroups"],
+    requiredFeatures: ["subgroups", "shader-f16"],
     requiredLimits: {
       maxComputeInvocationsPerWorkgroup: adapter.limits.maxComputeInvocationsPerWorkgroup,
       maxComputeWorkgroupStorageSize: adapter.limits.maxComputeWorkgroupStorageSize,

@@ -3,8 +3,14 @@
  * rest. A guess is ragged on purpose, so that a missing bounds check shows.
  */
 
-import type { AnyTypedArray, Device, DeviceBuffer } from "@evolver/device";
-import { EvolverError, type BufferDescriptor, type Kernel } from "@evolver/kernel";
+import { toBF16Bits, toF16Bits, type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
+import {
+  EvolverError,
+  isInteger,
+  type BufferDescriptor,
+  type ElementType,
+  type Kernel,
+} from "@evolver/kernel";
 
 export interface LaunchOptions {
   /** Workgroups on x, y, z. */
@@ -104,12 +110,14 @@ function checkLength(kernel: Kernel, name: string, length: number): void {
 
 /** Values in [−1, 1), or zeros for atomic memory and indices, which usually start from zero. */
 function fill(
-  param: BufferDescriptor<"f32" | "i32" | "u32", "read" | "write" | "read_write", boolean>,
+  param: BufferDescriptor<ElementType, "read" | "write" | "read_write", boolean>,
   length: number,
   random: () => number,
 ): AnyTypedArray {
-  if (param.element === "f32") return Float32Array.from({ length }, () => random() * 2 - 1);
-  return param.element === "i32" ? new Int32Array(length) : new Uint32Array(length);
+  const { element } = param;
+  if (isInteger(element)) return element === "i32" ? new Int32Array(length) : new Uint32Array(length);
+  const numbers = Float32Array.from({ length }, () => random() * 2 - 1);
+  return element === "f32" ? numbers : element === "f16" ? toF16Bits(numbers) : toBF16Bits(numbers);
 }
 
 /** Mulberry32: good enough to fill buffers with something that is not zero. */

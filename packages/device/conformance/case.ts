@@ -3,7 +3,8 @@
  * and never by another device. Nothing here needs Node or a test runner, so that a page can run the cases too.
  */
 
-import type { ElementType, Kernel, NumericType, Params, TypeDescriptor } from "@evolver/kernel";
+import type { ElementType, HalfType, Kernel, NumericType, Params, TypeDescriptor } from "@evolver/kernel";
+import { toBF16Bits, toF16Bits } from "../src/half.ts";
 import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from "../src/index.ts";
 
 /**
@@ -51,6 +52,8 @@ export interface Rule {
     expected: number,
     i: number,
   ) => { readonly ulps?: number; readonly absolute?: number };
+  /** The values are bits of this type: all of its NaN count as equal. */
+  readonly half?: HalfType;
   /** +0 and −0 count as equal. */
   readonly zeros?: boolean;
   /** The elements may stand in any order. */
@@ -99,16 +102,21 @@ export type Values<T extends NumericType> = T extends "f32"
   ? Float32Array
   : T extends "i32"
     ? Int32Array
-    : Uint32Array;
+    : T extends "u32"
+      ? Uint32Array
+      : Uint16Array;
 
-/** An array of a type; the callback gives each element. */
+/** An array of a type; the callback gives each element, which two-byte types round and hold as bits. */
 export function array<T extends ElementType>(
   { type }: Pick<TypeDescriptor<T>, "type">,
   length: number,
   element: (i: number) => number = () => 0,
 ): Values<T> {
+  const numbers = Array.from({ length }, (_, i) => element(i));
+  if (type === "f16") return toF16Bits(numbers) as Values<T>;
+  if (type === "bf16") return toBF16Bits(numbers) as Values<T>;
   const ArrayType = type === "f32" ? Float32Array : type === "i32" ? Int32Array : Uint32Array;
-  return ArrayType.from(Array.from({ length }, (_, i) => element(i))) as unknown as Values<T>;
+  return ArrayType.from(numbers) as unknown as Values<T>;
 }
 
 /** Whole numbers that look random and are the same everywhere: element i of stream `seed`, 32 bits. */

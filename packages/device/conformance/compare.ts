@@ -38,6 +38,11 @@ function agrees(got: number, wanted: number, i: number, rule: Rule, target: Targ
     // Flushing gives a zero of either sign for what is below the normal range.
     if (Math.abs(wanted) < SMALLEST_NORMAL && wanted !== 0 && got === 0) return true;
   }
+  if (rule.half !== undefined) {
+    const infinity = rule.half === "f16" ? 0x7c00 : 0x7f80;
+    const isNaN = (bits: number): boolean => (bits & 0x7fff) > infinity;
+    if (isNaN(got) && isNaN(wanted)) return true;
+  }
   if (rule.zeros && got === 0 && wanted === 0) return true;
   if (rule.tolerance === undefined || !Number.isFinite(wanted) || !Number.isFinite(got)) return false;
   const { ulps = 0, absolute = 0 } = rule.tolerance(wanted, i);

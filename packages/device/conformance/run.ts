@@ -1,17 +1,8 @@
 /** Runs conformance cases on a device. Free of Node and of any test runner. */
 
-import type { ElementType } from "@evolver/kernel";
+import type { ElementType, Kernel } from "@evolver/kernel";
 import { SimulationError } from "../src/index.ts";
-import type {
-  AnyTypedArray,
-  Device,
-  DeviceBuffer,
-  DeviceId,
-  Finding,
-  Launch,
-  Program,
-  RunResult,
-} from "../src/index.ts";
+import type { Device, DeviceBuffer, DeviceId, Finding, Launch, Program, RunResult } from "../src/index.ts";
 import type { Accuracy, Capability, Case, KernelCase, Launched, Target } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { difference } from "./compare.ts";
@@ -140,7 +131,7 @@ async function runKernelCase(
       else if ("from" in value && !ArrayBuffer.isView(value))
         args[name] = buffers.get(value.from) as DeviceBuffer;
       else {
-        const buffer = device.createBuffer(elementOf(value as AnyTypedArray), value as never);
+        const buffer = device.createBuffer(elementOf(kernel, name), value as never);
         buffers.get(name)?.destroy();
         buffers.set(name, buffer);
         args[name] = buffer;
@@ -175,6 +166,9 @@ function checkFindings(found: readonly Finding[], { findings = [] }: Launched): 
   );
 }
 
-function elementOf(values: AnyTypedArray): ElementType {
-  return values instanceof Float32Array ? "f32" : values instanceof Int32Array ? "i32" : "u32";
+/** What a parameter of the kernel holds. */
+function elementOf(kernel: Launched["kernel"], name: string): ElementType {
+  const descriptor = (kernel as unknown as Kernel).params[name];
+  if (descriptor?.kind !== "buffer") throw new Error(`parameter "${name}" is no buffer`);
+  return descriptor.element;
 }

@@ -19,13 +19,19 @@ export interface DeviceLimits {
   readonly maxWorkgroups: number;
 }
 
+/**
+ * What holds elements on the host. f16 and bf16 are held as their 16 bits: see toF16Bits, fromF16Bits, toBF16Bits and
+ * fromBF16Bits.
+ */
 export type TypedArrayOf<E extends ElementType> = E extends "f32"
   ? Float32Array
   : E extends "i32"
     ? Int32Array
-    : Uint32Array;
+    : E extends "u32"
+      ? Uint32Array
+      : Uint16Array;
 
-export type AnyTypedArray = Float32Array | Int32Array | Uint32Array;
+export type AnyTypedArray = Float32Array | Int32Array | Uint32Array | Uint16Array;
 
 /** Global memory on a device. Usable only with the device that made it, until `destroy` or the device's `close`. */
 export interface DeviceBuffer<E extends ElementType = ElementType> {

@@ -2,6 +2,7 @@ export * from "./counters.ts";
 export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";
 export * from "./device.ts";
 export * from "./findings.ts";
+export * from "./half.ts";
 export * from "./launch.ts";
 export * from "./open.ts";
 export * from "./sim/index.ts";

@@ -3,7 +3,7 @@
  * the kernel, and gives back plain data. Bad input is refused here, so that devices only see valid launches.
  */
 
-import { ELEMENT_BYTES, EvolverError } from "@evolver/kernel";
+import { elementBytes, EvolverError, sharedMemoryBytes } from "@evolver/kernel";
 import type { BufferParam, ElementType, Kernel, KernelIR, Params, ScalarParam } from "@evolver/kernel";
 import type { AnyTypedArray, DeviceBuffer, DeviceId, DeviceLimits, Launch, TypedArrayOf } from "./device.ts";
 
@@ -108,15 +108,23 @@ export class HostBuffer<E extends ElementType = ElementType> extends OwnedBuffer
   }
 }
 
+const ARRAYS = {
+  f32: Float32Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+} as const satisfies Record<ElementType, unknown>;
+
 /** The array class that holds elements of a type. */
 export function arrayType(element: ElementType) {
-  return element === "f32" ? Float32Array : element === "i32" ? Int32Array : Uint32Array;
+  return ARRAYS[element];
 }
 
 /** A zeroed array of `length` elements, in shared memory where asked for. */
 export function newArray<E extends ElementType>(element: E, length: number, shared = false): TypedArrayOf<E> {
   const ArrayType: new (source: ArrayBufferLike) => AnyTypedArray = arrayType(element);
-  const bytes = length * ELEMENT_BYTES;
+  const bytes = length * elementBytes(element);
   const array = new ArrayType(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   return array as TypedArrayOf<E>;
 }
@@ -141,8 +149,8 @@ export function checkBufferContents(
   contents: number | AnyTypedArray,
 ): number {
   assertOpen(owner);
-  if (element !== "f32" && element !== "i32" && element !== "u32")
-    throw invalid(`buffers hold f32, i32 or u32, not ${describe(element)}`);
+  if (!Object.hasOwn(ARRAYS, element))
+    throw invalid(`buffers hold f32, i32, u32, f16 or bf16, not ${describe(element)}`);
   const expected = arrayType(element);
   if (typeof contents !== "number" && !(contents instanceof expected))
     throw invalid(
@@ -151,10 +159,11 @@ export function checkBufferContents(
   const length = typeof contents === "number" ? contents : contents.length;
   if (!Number.isSafeInteger(length) || length < 0)
     throw invalid(`a buffer's length is a whole number of elements from 0 on, not ${length}`);
-  if (length * ELEMENT_BYTES > owner.limits.maxBufferBytes)
+  const bytes = length * elementBytes(element);
+  if (bytes > owner.limits.maxBufferBytes)
     throw new EvolverError(
       "BUFFER_TOO_LARGE",
-      `a buffer of ${length * ELEMENT_BYTES} bytes is beyond the ${owner.id} device's limit of ${owner.limits.maxBufferBytes}`,
+      `a buffer of ${bytes} bytes is beyond the ${owner.id} device's limit of ${owner.limits.maxBufferBytes}`,
       { hint: "split the data over several buffers" },
     );
   return length;
@@ -183,7 +192,7 @@ export function buildFor<P extends Params>(
       `kernel "${ir.name}" has ${x * y * z} invocations a workgroup; the ${owner.id} device allows ${limits.maxInvocationsPerWorkgroup}`,
       { where, hint: "use smaller workgroups and more of them" },
     );
-  const sharedBytes = ir.shared.reduce((sum, memory) => sum + memory.length * ELEMENT_BYTES, 0);
+  const sharedBytes = ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0);
   if (sharedBytes > limits.maxSharedBytes)
     throw new EvolverError(
       "SHARED_MEMORY_TOO_LARGE",

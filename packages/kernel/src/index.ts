@@ -16,12 +16,15 @@ export {
   type Symbols,
 } from "./frontend/kernel.ts";
 export {
+  BF16,
   Bool,
+  F16,
   F32,
   I32,
   Offset,
   Scalar,
   U32,
+  type Float,
   type Index,
   type Operand,
   type ScalarOf,

@@ -56,18 +56,18 @@ export const min = (a: number, b: number): number => (a < b || b !== b ? a : b);
 export const max = (a: number, b: number): number => (a > b || b !== b ? a : b);
 
 /**
- * a·b + c rounded once to f32. The product of two f32 is exact in a double; the sum is rounded to odd there, after
- * which rounding to f32 is exact (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+ * a·b + c as a double rounded to odd, from which rounding to any shorter type is exact (Boldo and Melquiond, "Emulation
+ * of FMA and correctly rounded sums", 2008). The product of two f32 is exact in a double.
  */
-export function fma(a: number, b: number, c: number): number {
+function fmaToOdd(a: number, b: number, c: number): number {
   const product = a * b;
   const sum = product + c;
   const part = sum - product;
   const error = product - (sum - part) + (c - part);
-  if (error === 0 || !Number.isFinite(sum) || error !== error) return fround(sum);
+  if (error === 0 || !Number.isFinite(sum) || error !== error) return sum;
   scratch.setFloat64(0, sum);
   const low = scratch.getUint32(4);
-  if ((low & 1) === 1) return fround(sum);
+  if ((low & 1) === 1) return sum;
   // The sum is even and inexact: step one unit in the last place towards the error.
   const away = error > 0 === sum > 0;
   if (away) {
@@ -78,8 +78,15 @@ export function fma(a: number, b: number, c: number): number {
   } else {
     scratch.setUint32(4, low - 1);
   }
-  return fround(scratch.getFloat64(0));
+  return scratch.getFloat64(0);
 }
+
+/** a·b + c rounded once to f32. */
+export const fma = (a: number, b: number, c: number): number => fround(fmaToOdd(a, b, c));
+/** a·b + c rounded once to f16, for operands exact in f16. */
+export const fmaF16 = (a: number, b: number, c: number): number => roundF16(fmaToOdd(a, b, c));
+/** a·b + c rounded once to bf16, for operands exact in bf16. */
+export const fmaBF16 = (a: number, b: number, c: number): number => roundBF16(fmaToOdd(a, b, c));
 
 export function f32ToI32(x: number): number {
   if (x !== x) return 0;
@@ -102,6 +109,69 @@ export function bitsToF32(bits: number): number {
   scratch.setInt32(0, bits);
   return scratch.getFloat32(0);
 }
+
+/**
+ * Rounds to nearest even at bit `unit` of the upper word of a double: 2^10 leaves the 11 significant bits of f16, 2^13
+ * the 8 of bf16.
+ */
+function roundSignificand(x: number, unit: number): number {
+  scratch.setFloat64(0, x);
+  const high = scratch.getUint32(0);
+  const rest = high & (unit - 1);
+  const isTie = rest === unit / 2 && scratch.getUint32(4) === 0;
+  const up = isTie ? (high & unit) !== 0 : rest >= unit / 2;
+  scratch.setUint32(0, high - rest + (up ? unit : 0));
+  scratch.setUint32(4, 0);
+  return scratch.getFloat64(0);
+}
+
+/** A double rounded once to IEEE binary16, to nearest even: 65,520 and beyond become infinite. */
+export function roundF16(x: number): number {
+  const magnitude = Math.abs(x);
+  if (magnitude >= 2 ** -14) return magnitude >= 65520 ? x * Infinity : roundSignificand(x, 2 ** 10);
+  if (x === 0 || x !== x) return x;
+  // Subnormal numbers are the multiples of 2^-24, which is one unit in the last place of 2^28.
+  const rounded = x + 1.5 * 2 ** 28 - 1.5 * 2 ** 28;
+  return rounded === 0 ? x * 0 : rounded;
+}
+
+/** A double rounded once to bfloat16, to nearest even. */
+export function roundBF16(x: number): number {
+  const magnitude = Math.abs(x);
+  if (magnitude >= 2 ** -126)
+    return magnitude >= (2 - 2 ** -8) * 2 ** 127 ? x * Infinity : roundSignificand(x, 2 ** 13);
+  if (x === 0 || x !== x) return x;
+  // Subnormal numbers are the multiples of 2^-133.
+  const rounded = x + 1.5 * 2 ** -81 - 1.5 * 2 ** -81;
+  return rounded === 0 ? x * 0 : rounded;
+}
+
+/** The 16 bits of a number that is exact in f16; every NaN gives 0x7e00. */
+export function f16ToBits(x: number): number {
+  if (x !== x) return 0x7e00;
+  const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
+  const magnitude = Math.abs(x);
+  if (magnitude === Infinity) return sign | 0x7c00;
+  if (magnitude < 2 ** -14) return sign | (magnitude * 2 ** 24);
+  scratch.setFloat64(0, magnitude);
+  return sign | ((scratch.getUint32(0) >>> 10) - ((1023 - 15) << 10));
+}
+
+/** The number with these 16 bits in f16. */
+export function f16FromBits(bits: number): number {
+  const exponent = (bits >>> 10) & 31;
+  const significand = bits & 0x3ff;
+  const sign = (bits & 0x8000) === 0 ? 1 : -1;
+  if (exponent === 31) return significand === 0 ? sign * Infinity : NaN;
+  if (exponent === 0) return sign * significand * 2 ** -24;
+  return sign * (significand + 1024) * 2 ** (exponent - 25);
+}
+
+/** The 16 bits of a number that is exact in bf16; every NaN gives 0x7fc0. */
+export const bf16ToBits = (x: number): number => (f32ToBits(x) >>> 16) & 0xffff;
+
+/** The number with these 16 bits in bf16. */
+export const bf16FromBits = (bits: number): number => bitsToF32(bits << 16);
 
 export function popcount(x: number): number {
   let v = x - ((x >>> 1) & 0x55555555);

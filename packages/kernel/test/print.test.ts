@@ -6,6 +6,7 @@ import {
   atomic,
   buffer,
   deserialise,
+  f16,
   f32,
   fma,
   hash,
@@ -175,6 +176,41 @@ describe("print", () => {
   });
 });
 
+/** Loads, arithmetic and shared memory of a two-byte type. */
+const halves = (type: typeof f16): KernelIR =>
+  kernel("halves", { params: { h: buffer(type, "read_write") }, workgroup: [32] }, ({ h }, gpu) => {
+    const tile = gpu.shared(type, 64, "tile");
+    tile.set(gpu.lane, h.get(gpu.lane).mul(0.1));
+    gpu.barrier();
+    h.setVec(gpu.lane.mul(8), h.getVec(8, 0));
+    h.set(gpu.lane, tile.get(gpu.lane).toF32().toF16().toBF16().toF16() as never);
+  }).build({ subgroup: 32 });
+
+describe("f16 and bf16", () => {
+  test("in print, with literals as the type holds them", () => {
+    const text = print(halves(f16));
+    expect(text).toContain("kernel halves(h: read_write f16[])");
+    expect(text).toContain("shared tile: f16[64]");
+    expect(text).toContain(": f16 = const 0.0999755859375");
+    expect(text).toMatch(/%\d+: bf16 = toBF16 %\d+/);
+    expect(text).toMatch(/(%\d+, ){7}%\d+: f16 = load h/);
+  });
+
+  test("serialise and back give the same kernel; another type is another kernel", () => {
+    const ir = halves(f16);
+    const back = deserialise(serialise(ir));
+    expect(print(back)).toBe(print(ir));
+    expect(hash(back)).toBe(hash(ir));
+    const texts = serialise(ir).replaceAll("0.0999755859375", "0.125");
+    expect(hash(deserialise(texts))).not.toBe(hash(ir));
+  });
+
+  test("read back, a literal that the type does not hold is refused", () => {
+    const text = serialise(halves(f16)).replaceAll("0.0999755859375", "0.1");
+    expect(() => deserialise(text)).toThrow(/is no exact f16/);
+  });
+});
+
 describe("hash", () => {
   test("is SHA-256", () => {
     for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000]) {
@@ -311,7 +347,8 @@ describe("deserialise refuses", () => {
     ["a name that is no string", changed("name", 3), /kernel\.name is 3, not a string/],
     ["a name that is no identifier", changed("name", "a b"), /the name "a b" is no identifier/],
     ["an unknown kind of parameter", changed("params.0.kind", "x"), /params\[0\]\.kind is "x"/],
-    ["an unknown element type", changed("params.2.element", "f16"), /params\[2\]\.element is "f16"/],
+    ["a scalar parameter of two bytes", changed("params.0.type", "f16"), /params\[0\]\.type is "f16"/],
+    ["an unknown element type", changed("params.2.element", "f64"), /params\[2\]\.element is "f64"/],
     ["an access that is none", changed("params.2.access", "rw"), /params\[2\]\.access is "rw"/],
     ["a flag that is none", changed("shared.0.atomic", 0), /shared\[0\]\.atomic is 0/],
     ["a negative length", changed("shared.0.length", -1), /shared\[0\]\.length is -1/],

@@ -3,8 +3,37 @@
  * tests run nothing but what is right; errors.test.ts runs what is wrong.
  */
 
-import { add, atomic, bool, buffer, f32, fma, i32, kernel, padded, select, u32, vec } from "@evolver/kernel";
-import type { Args, Bool, BufferArgument, F32, Gpu, I32, Symbols, U32, Vec } from "@evolver/kernel";
+import {
+  abs,
+  add,
+  atomic,
+  bf16,
+  bool,
+  buffer,
+  dot,
+  f16,
+  f32,
+  fma,
+  i32,
+  kernel,
+  padded,
+  select,
+  u32,
+  vec,
+} from "@evolver/kernel";
+import type {
+  Args,
+  BF16,
+  Bool,
+  BufferArgument,
+  F16,
+  F32,
+  Gpu,
+  I32,
+  Symbols,
+  U32,
+  Vec,
+} from "@evolver/kernel";
 import { describe, expect, expectTypeOf, test } from "vitest";
 
 const params = {
@@ -243,5 +272,77 @@ describe("parameters", () => {
     expect(buffer(f32, "readwrite").kind).toBe("buffer");
     // @ts-expect-error a workgroup has a size
     kernel("k", { params: {} }, () => {});
+  });
+});
+
+describe("f16 and bf16", () => {
+  const halves = {
+    h: buffer(f16, "read_write"),
+    b: buffer(bf16, "read_write"),
+    x: buffer(f32, "read_write"),
+  };
+  type HalfBody = (symbols: Symbols<typeof halves>, gpu: Gpu) => void;
+  const halvesOf = (body: HalfBody): void => {
+    expectTypeOf(body).toBeFunction();
+  };
+
+  test("operations and conversions keep and change the type", () => {
+    const body: HalfBody = ({ h, b, x }, gpu) => {
+      const a = h.get(0);
+      expectTypeOf(a).toEqualTypeOf<F16>();
+      expectTypeOf(b.get(0)).toEqualTypeOf<BF16>();
+      expectTypeOf(a.mul(2).add(a).div(a).neg()).toEqualTypeOf<F16>();
+      expectTypeOf(fma(a, 2, a)).toEqualTypeOf<F16>();
+      expectTypeOf(fma(b.get(0), b.get(1), 1)).toEqualTypeOf<BF16>();
+      expectTypeOf(abs(a)).toEqualTypeOf<F16>();
+      expectTypeOf(a.toF32()).toEqualTypeOf<F32>();
+      expectTypeOf(a.toBF16()).toEqualTypeOf<BF16>();
+      expectTypeOf(x.get(0).toF16()).toEqualTypeOf<F16>();
+      expectTypeOf(gpu.lane.toBF16()).toEqualTypeOf<BF16>();
+      expectTypeOf(a.toI32()).toEqualTypeOf<I32>();
+      expectTypeOf(h.getVec(8, 0)).toEqualTypeOf<Vec<"f16", 8>>();
+      expectTypeOf(dot(h.getVec(2, 0), h.getVec(2, 2))).toEqualTypeOf<F16>();
+      expectTypeOf(gpu.subgroup.sum(a)).toEqualTypeOf<F16>();
+      expectTypeOf(gpu.var(bf16, 0).get()).toEqualTypeOf<BF16>();
+      const less = a.lt(1);
+      h.set(0, select(less, a, 0));
+    };
+    const built = kernel("k", { params: halves, workgroup: [64] }, body).build({ subgroup: 32 });
+    expect(built.params).toHaveLength(3);
+  });
+
+  test("types do not mix", () => {
+    halvesOf(({ h, b, x }, gpu) => {
+      const [half, brain, float] = [h.get(0), b.get(0), x.get(0)];
+      // @ts-expect-error f32 beside f16
+      half.add(float);
+      // @ts-expect-error f16 beside f32
+      float.mul(half);
+      // @ts-expect-error bf16 beside f16
+      half.lt(brain);
+      // @ts-expect-error bf16 in a formula of f16
+      fma(half, brain, 1);
+      // @ts-expect-error f32 in a sum of bf16
+      add(brain, float);
+      // @ts-expect-error an f32 in a buffer of f16
+      h.set(0, float);
+      // @ts-expect-error a vector of f32 in a buffer of bf16
+      b.setVec(0, x.getVec(2, 0));
+      // @ts-expect-error an f16 in a variable of f32
+      gpu.var(f32, half);
+    });
+  });
+
+  test("what a type does not have", () => {
+    halvesOf(({ h, x }, gpu) => {
+      // @ts-expect-error 16 bits have no other type
+      h.get(0).bitcast(u32);
+      // @ts-expect-error 32 bytes at once
+      x.getVec(8, 0);
+      // @ts-expect-error atomics of f16
+      gpu.shared(atomic(f16), 4);
+      // @ts-expect-error a scalar parameter of f16
+      kernel("k", { params: { a: f16 }, workgroup: [64] }, () => {});
+    });
   });
 });

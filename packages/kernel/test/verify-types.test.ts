@@ -34,6 +34,35 @@ describe("types", () => {
       /is an unknown operation/,
     ],
     ["a load of width 3", loadOf(3), /load of x has width 3/],
+    ["a load of 8 elements of four bytes", loadOf(8), /has width 8, but the elements are f32/],
+    [
+      "f16 beside f32",
+      (d) => void d.op("add", [d.const("f16", 1), d.const("f32", 1)], "f16"),
+      /op add does not take \(f16, f32\)/,
+    ],
+    [
+      "bits of bf16",
+      (d) => void d.op("bitcastU32", [d.const("bf16", 1)], "u32"),
+      /op bitcastU32 does not take \(bf16\)/,
+    ],
+    [
+      "f16 from an integer",
+      (d) => void d.op("toF16", [d.const("u32", 1)], "f16"),
+      /op toF16 does not take \(u32\)/,
+    ],
+    [
+      "an exponential of f16",
+      (d) => void d.op("exp", [d.const("f16", 1)], "f16"),
+      /op exp does not take \(f16\)/,
+    ],
+    ["a constant with more bits than f16", (d) => void d.const("f16", 1.0001), /is no exact f16/],
+    ["a constant beyond f16", (d) => void d.const("f16", 65536), /is no exact f16/],
+    ["a constant with more bits than bf16", (d) => void d.const("bf16", 257), /is no exact bf16/],
+    [
+      "atomic shared memory of f16",
+      (d) => void d.sharedMemory("tile", "f16", true),
+      /atomic shared tile has elements of type f16/,
+    ],
     ["a load of width 0", loadOf(0), /load of x has width 0/],
     ["a load of another type than the elements", loadOf(1, "u32"), /moves u32, but the elements are f32/],
     [

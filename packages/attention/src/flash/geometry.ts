@@ -3,7 +3,7 @@
  * what a lane holds. Everything here is known before the kernel is recorded.
  */
 
-import { ELEMENT_BYTES, rowMajor } from "@evolver/kernel";
+import { elementBytes, rowMajor } from "@evolver/kernel";
 import type { Layout } from "@evolver/kernel";
 import { layouts } from "./layout/index.ts";
 import type { FlashPoint } from "./point.ts";
@@ -72,7 +72,7 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
     vector,
     columns,
     layouts: arranged,
-    sharedBytes: elements * ELEMENT_BYTES,
+    sharedBytes: elements * elementBytes("f32"),
     registers: rows * (columns.chunks * columns.width + keysPerLane + 2),
   };
 }

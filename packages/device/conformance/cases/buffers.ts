@@ -1,16 +1,16 @@
 /** Global memory: accesses, wide loads and stores, parameters, buffers that launches share. */
 
 import { buffer, f32, i32, kernel, u32, vec } from "@evolver/kernel";
-import type { NumericType } from "@evolver/kernel";
+import type { WordType } from "@evolver/kernel";
 import { array, launch, noise, smallFloat, type Case, type KernelCase, type Values } from "../case.ts";
 import { TYPES } from "./operation.ts";
 
-const numberOf = (type: NumericType, i: number, seed = 1): number => {
+const numberOf = (type: WordType, i: number, seed = 1): number => {
   if (type === "f32") return smallFloat(i, seed);
   return type === "u32" ? noise(i, seed) : noise(i, seed) | 0;
 };
 
-const everyAccess = (type: NumericType): KernelCase => ({
+const everyAccess = (type: WordType): KernelCase => ({
   name: `buffers of ${type}: read, write and read_write`,
   prepare({ width }) {
     const descriptor = TYPES[type] as typeof f32;
@@ -48,7 +48,7 @@ const everyAccess = (type: NumericType): KernelCase => ({
 });
 
 /** Wide accesses alone, and beside narrow ones to the same buffer, which some targets must lower. */
-const wide = (type: NumericType, n: 2 | 4, mixed: boolean): KernelCase => ({
+const wide = (type: WordType, n: 2 | 4, mixed: boolean): KernelCase => ({
   name: `${n} elements of ${type} at once${mixed ? ", beside single ones" : ""}`,
   prepare({ width }) {
     const descriptor = TYPES[type] as typeof f32;

@@ -64,6 +64,8 @@ const contents: DeviceCase = {
       ["f32", Float32Array.of(1.5, -0, NaN, Infinity)],
       ["i32", Int32Array.of(-1, 2147483647, 0, -2147483648)],
       ["u32", Uint32Array.of(4294967295, 0, 1, 2)],
+      ["f16", Uint16Array.of(0x3c00, 0x7bff, 0x8001, 0x7e01, 5)],
+      ["bf16", Uint16Array.of(0x3f80, 0x7f7f, 0x8001)],
     ] as const) {
       const ofLength = device.createBuffer(element, 3);
       equal(`a buffer of ${element} made from a length`, await ofLength.read(), data.slice(0, 3).fill(0));
@@ -116,6 +118,27 @@ const writes: DeviceCase = {
     await refuses("INVALID_ARGUMENT", "a write of another type", () => x.write(Float32Array.of(1) as never));
     equal("a buffer after writes that were refused", await x.read(), Int32Array.of(1, 2, 3, 4, 5));
     x.destroy();
+  },
+};
+
+const halfWrites: DeviceCase = {
+  name: "device: writes of two-byte elements leave their neighbours alone, wherever they start and end",
+  async check(device) {
+    const start = Uint16Array.from({ length: 7 }, (_, i) => 100 + i);
+    for (let offset = 0; offset < 7; offset++)
+      for (let length = 0; length <= 7 - offset; length++) {
+        const x = device.createBuffer("f16", start);
+        const data = Uint16Array.from({ length }, (_, i) => 200 + i);
+        await x.write(data, offset);
+        const wanted = start.slice();
+        wanted.set(data, offset);
+        equal(`a buffer after a write of ${length} at ${offset}`, await x.read(), wanted);
+        equal("a part of it", await x.read(offset, length), wanted.slice(offset, offset + length));
+        x.destroy();
+      }
+    await refuses("INVALID_ARGUMENT", "numbers instead of bits", async () =>
+      device.createBuffer("f16", Float32Array.of(1) as never),
+    );
   },
 };
 
@@ -301,6 +324,7 @@ const compiled: DeviceCase = {
 export const deviceCases: readonly DeviceCase[] = [
   contents,
   writes,
+  halfWrites,
   badBuffers,
   destroyed,
   badArguments,

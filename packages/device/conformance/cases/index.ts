@@ -8,6 +8,7 @@ import { controlCases } from "./control.ts";
 import { conversionCases } from "./conversion.ts";
 import { deviceCases } from "./device.ts";
 import { floatCases } from "./float.ts";
+import { halfCases } from "./half.ts";
 import { integerCases } from "./integer.ts";
 import { launchCases } from "./launches.ts";
 import { sharedCases } from "./shared.ts";
@@ -17,6 +18,7 @@ import { viewCases } from "./views.ts";
 
 export const cases: readonly Case[] = [
   ...floatCases,
+  ...halfCases,
   ...integerCases,
   ...conversionCases,
   ...transcendentalCases,

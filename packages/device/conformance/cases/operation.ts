@@ -4,7 +4,7 @@
  */
 
 import { buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
-import type { Kernel, NumericType, Operand, Params, ScalarOf } from "@evolver/kernel";
+import type { Kernel, WordType, Operand, Params, ScalarOf } from "@evolver/kernel";
 import {
   array,
   launch,
@@ -29,7 +29,7 @@ interface Options {
   readonly tolerance?: (target: Target) => ((a: number) => Allowed) | undefined;
 }
 
-export interface Unary<T extends NumericType, R extends NumericType> extends Options {
+export interface Unary<T extends WordType, R extends WordType> extends Options {
   readonly name: string;
   readonly from: T;
   readonly to: R;
@@ -38,7 +38,7 @@ export interface Unary<T extends NumericType, R extends NumericType> extends Opt
   expect(a: number): number;
 }
 
-export interface Binary<T extends NumericType, R extends NumericType> extends Options {
+export interface Binary<T extends WordType, R extends WordType> extends Options {
   readonly name: string;
   readonly from: T;
   readonly to: R;
@@ -67,7 +67,7 @@ function rule(
 
 const optional = ({ needs }: Options): Pick<KernelCase, "needs"> => (needs === undefined ? {} : { needs });
 
-export function unary<T extends NumericType, R extends NumericType>(operation: Unary<T, R>): KernelCase {
+export function unary<T extends WordType, R extends WordType>(operation: Unary<T, R>): KernelCase {
   const { name, from, to, values, findings } = operation;
   return {
     name,
@@ -121,7 +121,7 @@ export function unary<T extends NumericType, R extends NumericType>(operation: U
   };
 }
 
-export function binary<T extends NumericType, R extends NumericType>(operation: Binary<T, R>): KernelCase {
+export function binary<T extends WordType, R extends WordType>(operation: Binary<T, R>): KernelCase {
   const { name, from, to, values, findings } = operation;
   // As the type holds them.
   const exact = (list: readonly number[]): readonly number[] => [

@@ -1,15 +1,6 @@
 /** Operations among the lanes of a subgroup, at the device's width. */
 
-import {
-  buffer,
-  f32,
-  kernel,
-  u32,
-  type Gpu,
-  type NumericType,
-  type ScalarOf,
-  type U32,
-} from "@evolver/kernel";
+import { buffer, f32, kernel, u32, type Gpu, type WordType, type ScalarOf, type U32 } from "@evolver/kernel";
 import { array, launch, noise, subgroupsOf, type Case, type KernelCase } from "../case.ts";
 import { TYPES } from "./operation.ts";
 
@@ -18,7 +9,7 @@ const { fround } = Math;
 type Lanes = readonly number[];
 
 /** Two or three subgroups a workgroup and two workgroups; `expect` gets the lanes of one subgroup. */
-function overLanes<T extends NumericType, R extends NumericType>(
+function overLanes<T extends WordType, R extends WordType>(
   name: string,
   from: T,
   to: R,
@@ -92,18 +83,18 @@ const uneven = (i: number): number => fround(Math.sin(i * 12.9898) * 10 ** (nois
 const anyInt = (i: number): number => noise(i) | 0;
 const anyWord = (i: number): number => noise(i);
 
-const adds: Readonly<Record<NumericType, (a: number, b: number) => number>> = {
+const adds: Readonly<Record<WordType, (a: number, b: number) => number>> = {
   f32: (a, b) => fround(a + b),
   i32: (a, b) => (a + b) | 0,
   u32: (a, b) => (a + b) >>> 0,
 };
-const values: Readonly<Record<NumericType, (i: number) => number>> = {
+const values: Readonly<Record<WordType, (i: number) => number>> = {
   f32: uneven,
   i32: anyInt,
   u32: anyWord,
 };
 
-const reductions = (type: NumericType): KernelCase[] => [
+const reductions = (type: WordType): KernelCase[] => [
   ...overLanes(
     `sum of ${type}`,
     type,
@@ -146,7 +137,7 @@ const reductions = (type: NumericType): KernelCase[] => [
   ),
 ];
 
-const moves = (type: NumericType): KernelCase[] => [
+const moves = (type: WordType): KernelCase[] => [
   ...overLanes(
     `broadcast of ${type}`,
     type,

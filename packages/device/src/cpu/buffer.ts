@@ -1,6 +1,6 @@
 /** A buffer in the memory that all threads of the cpu device share. */
 
-import { ELEMENT_BYTES } from "@evolver/kernel";
+import { elementBytes } from "@evolver/kernel";
 import type { ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../device.ts";
 import { arrayType, HostBuffer, type BufferOwner } from "../launch.ts";
@@ -12,7 +12,7 @@ export class CpuBuffer<E extends ElementType = ElementType> extends HostBuffer<E
   readonly #memory: DeviceMemory;
 
   constructor(owner: BufferOwner, memory: DeviceMemory, element: E, length: number) {
-    const address = memory.allocate(length * ELEMENT_BYTES);
+    const address = memory.allocate(length * elementBytes(element));
     // Growing a shared memory leaves earlier views valid.
     const array = new (arrayType(element))(memory.memory.buffer, address, length);
     super(owner, element, array as TypedArrayOf<E>);

@@ -7,7 +7,7 @@
  */
 
 import type { Block, KernelIR, Node, OpNode, Value } from "@evolver/kernel";
-import { blocksOf } from "@evolver/kernel";
+import { blocksOf, isFloat } from "@evolver/kernel";
 import {
   affine,
   affineSum,
@@ -301,7 +301,7 @@ class Classifier implements Classification {
     const forms = node.operands.map((operand) => this.#known(operand));
     const wide = forms.every((form) => form.wide);
     const [a, b] = forms as [Form, Form];
-    const integer = node.result.type !== "f32" && node.result.type !== "bool";
+    const integer = !isFloat(node.result.type) && node.result.type !== "bool";
     if (forms.some((form) => form.kind === "lanes")) return LANES;
     if (forms.every((form) => form.kind === "scalar")) return this.#scalarOp(node, a, b, wide, integer);
     const type = node.operands[0]?.type;

@@ -4,10 +4,11 @@
  * every stretch between barriers, a loop over the subgroups. Stretches are written by control.ts.
  */
 
-import { ELEMENT_BYTES } from "@evolver/kernel";
+import { sharedMemoryBytes } from "@evolver/kernel";
 import type { KernelIR, Memory, Node, Value } from "@evolver/kernel";
 import { visitNodes } from "@evolver/kernel";
-import { AddressCache, loadWide } from "./access.ts";
+import { loadWide } from "./access.ts";
+import { AddressCache } from "./address.ts";
 import { ARGUMENTS, isSubgroupBuiltin } from "./builtins.ts";
 import { classify } from "./classify.ts";
 import { ContextArea, alignTo } from "./context.ts";
@@ -47,7 +48,7 @@ export function compileKernel(ir: KernelIR, options: CompileOptions): CompiledKe
   let sharedBytes = 0;
   for (const memory of ir.shared) {
     sharedOffsets.set(memory, sharedBytes);
-    sharedBytes = alignTo(sharedBytes + memory.length * ELEMENT_BYTES, 64);
+    sharedBytes = alignTo(sharedBytes + sharedMemoryBytes(memory), 64);
   }
   const f = new FunctionBuilder({ params: ["i32", "i32", "i32", "i32", "i32"], results: [] });
   const e = new Emitter(ir, f, helpers, forms, partition, {

@@ -4,6 +4,7 @@
  * vector local for every four lanes. The files beside this one write nodes with it.
  */
 
+import { isFloat } from "@evolver/kernel";
 import type { KernelIR, Memory, ScalarType, Value, Variable } from "@evolver/kernel";
 import type { Classification } from "./classify.ts";
 import type { FunctionBuilder } from "./encoder.ts";
@@ -24,7 +25,8 @@ export interface Layout {
   readonly exchange: number;
 }
 
-export const scalarWasm = (type: ScalarType): WasmType => (type === "f32" ? "f32" : "i32");
+/** f16 and bf16 are held as the f32 that they are exactly. */
+export const scalarWasm = (type: ScalarType): WasmType => (isFloat(type) ? "f32" : "i32");
 
 const bitsScratch = new DataView(new ArrayBuffer(4));
 
@@ -114,7 +116,7 @@ export class Emitter {
   pushScalar(value: Value): void {
     const { constant } = this.form(value);
     if (constant !== undefined) {
-      if (value.type === "f32") this.f.f32(constant);
+      if (isFloat(value.type)) this.f.f32(constant);
       else this.f.i32(constant);
       return;
     }
@@ -163,7 +165,7 @@ export class Emitter {
   }
 
   pushConstantLanes(value: Value, constant: number): void {
-    const bits = value.type === "f32" ? floatBits(constant) : value.type === "bool" ? -constant : constant;
+    const bits = isFloat(value.type) ? floatBits(constant) : value.type === "bool" ? -constant : constant;
     this.f.i32x4([bits, bits, bits, bits]);
   }
 

@@ -4,8 +4,9 @@
  */
 
 import { math } from "@evolver/kernel";
-import type { AtomicOp, ElementType } from "@evolver/kernel";
+import type { AtomicOp, ElementType, HalfType } from "@evolver/kernel";
 import { FunctionBuilder, ModuleBuilder } from "./encoder.ts";
+import { compressBits, expandBits, roundDoubles, roundSingles } from "./half.ts";
 import { OP, type WasmType } from "./opcodes.ts";
 
 /** Functions of JavaScript that the module imports, f32 to f32. */
@@ -190,8 +191,68 @@ export class Helpers {
     });
   }
 
+  /** a·b + c of three vectors of f32, rounded once to f32. */
   #emulatedFma(): number {
-    return this.#helper("fma", ["v128", "v128", "v128"], ["v128"], (f) => {
+    return this.#fmaByDoubles("fma", (f) => f.op(OP.f32x4DemoteF64x2Zero));
+  }
+
+  /** a·b + c of three vectors of numbers exact in f16 or bf16, rounded once to that type. */
+  fmaHalf(type: HalfType): number {
+    return this.#fmaByDoubles(`fma:${type}`, (f) => {
+      roundDoubles(f, type);
+      f.op(OP.f32x4DemoteF64x2Zero);
+    });
+  }
+
+  /** Rounds four f32 to f16 or bf16. */
+  roundTo(type: HalfType): number {
+    return this.#helper(`round:${type}`, ["v128"], ["v128"], (f) => roundSingles(f, type));
+  }
+
+  /** From 16 bits in the low half of each lane to the f32 of the same value. */
+  expand(type: HalfType): number {
+    return this.#helper(`expand:${type}`, ["v128"], ["v128"], (f) => expandBits(f, type));
+  }
+
+  /** From f32 that are exact in the type to their 16 bits, in the low half of each lane. */
+  compress(type: HalfType): number {
+    return this.#helper(`compress:${type}`, ["v128"], ["v128"], (f) => compressBits(f, type));
+  }
+
+  /** (addresses, bits, mask): stores the low halves of the lanes that the mask has. */
+  scatterHalves(): number {
+    return this.#helper("scatterHalves", ["v128", "v128", "v128"], [], (f) => {
+      for (let lane = 0; lane < 4; lane++) {
+        f.get(2).lane(OP.i32x4ExtractLane, lane).if();
+        f.get(0)
+          .lane(OP.i32x4ExtractLane, lane)
+          .get(1)
+          .memoryLane(OP.v128Store16Lane, 0, 1, 2 * lane);
+        f.end();
+      }
+    });
+  }
+
+  /** (address, bits, mask): stores the low halves of four consecutive elements that the mask has. */
+  storeMaskedHalves(): number {
+    return this.#helper("storeMaskedHalves", ["i32", "v128", "v128"], [], (f) => {
+      f.get(2).op(OP.i32x4AllTrue).if();
+      f.get(0).get(1).get(1).op(OP.i16x8NarrowI32x4U).memoryLane(OP.v128Store64Lane, 0, 1, 0);
+      f.op(OP.return);
+      f.end();
+      for (let lane = 0; lane < 4; lane++) {
+        f.get(2).lane(OP.i32x4ExtractLane, lane).if();
+        f.get(0)
+          .get(1)
+          .memoryLane(OP.v128Store16Lane, 2 * lane, 1, 2 * lane);
+        f.end();
+      }
+    });
+  }
+
+  /** `finish` takes two doubles, rounded to odd, to two f32 in the low half of a vector. */
+  #fmaByDoubles(name: string, finish: (f: FunctionBuilder) => void): number {
+    return this.#helper(name, ["v128", "v128", "v128"], ["v128"], (f) => {
       const widened = (param: number, high: boolean): FunctionBuilder => {
         f.get(param);
         if (high) f.get(param).shuffle([2, 3, 2, 3]);
@@ -218,7 +279,8 @@ export class Helpers {
         f.get(error).op(OP.f64x2Abs).f64x2(0).op(OP.f64x2Gt).op(OP.v128And);
         f.get(sum).op(OP.f64x2Abs).f64x2(Infinity).op(OP.f64x2Lt).op(OP.v128And);
         f.get(sum).i32x4([1, 0, 1, 0]).op(OP.v128And).f64x2(0).op(OP.i64x2Eq).op(OP.v128And);
-        f.op(OP.i64x2Add).op(OP.f32x4DemoteF64x2Zero);
+        f.op(OP.i64x2Add);
+        finish(f);
       }
       f.shuffle([0, 1, 4, 5]);
     });

@@ -1,9 +1,10 @@
 /**
  * WebAssembly for the pure operations of ops.ts: on four lanes at once, and on the one scalar of a value that is the
- * same for all lanes. A bool is a mask of all ones or zeros in lanes, 1 or 0 as a scalar; `index` is 32 bits.
+ * same for all lanes. f16 and bf16 are f32 that are rounded after each operation: the exact result of one that is not
+ * an fma never lies so close to a tie that rounding to f32 first would show. A bool is a mask of all ones or zeros in lanes, 1 or 0 as a scalar; `index` is 32 bits.
  */
 
-import type { OpName, ScalarType } from "@evolver/kernel";
+import { isHalf, type OpName, type ScalarType } from "@evolver/kernel";
 import type { FunctionBuilder } from "./encoder.ts";
 import type { Helpers, ImportedMath, IntegerDivision } from "./helpers.ts";
 import { OP } from "./opcodes.ts";
@@ -21,7 +22,10 @@ export interface Operands {
 
 type Kind = "f32" | "i32" | "u32" | "bool";
 
-const kindOf = (type: ScalarType): Kind => (type === "index" ? "u32" : type);
+const kindOf = (type: ScalarType): Kind => (type === "index" ? "u32" : isHalf(type) ? "f32" : type);
+
+/** Operations whose result in f32 need not be exact in a shorter type of the operands. */
+const ROUNDED: ReadonlySet<OpName> = new Set(["add", "sub", "mul", "div", "sqrt"]);
 
 type Table = Partial<Record<OpName, Partial<Record<Kind, number>>>>;
 
@@ -93,11 +97,13 @@ export function emitLanes(
   types: readonly ScalarType[],
   operands: Operands,
 ): void {
-  const type = kindOf(types[0] as ScalarType);
+  const given = types[0] as ScalarType;
+  const type = kindOf(given);
   const code = LANE_CODES[op]?.[type];
   if (code !== undefined) {
     for (let i = 0; i < types.length; i++) operands.lanes(i);
     f.op(code);
+    if (isHalf(given) && ROUNDED.has(op)) f.call(helpers.roundTo(given));
     return;
   }
   switch (op) {
@@ -106,7 +112,7 @@ export function emitLanes(
       return floatExtreme(f, helpers, op, operands);
     case "fma":
       for (let i = 0; i < 3; i++) operands.lanes(i);
-      return helpers.fma(f);
+      return isHalf(given) ? void f.call(helpers.fmaHalf(given)) : helpers.fma(f);
     case "select":
       operands.lanes(1);
       operands.lanes(2);
@@ -137,6 +143,13 @@ export function emitLanes(
     case "shl":
     case "shr":
       return shift(f, helpers, op, type, operands);
+    case "toF16":
+    case "toBF16": {
+      const target = op === "toF16" ? "f16" : "bf16";
+      operands.lanes(0);
+      if (given !== target) f.call(helpers.roundTo(target));
+      return;
+    }
     case "popcount":
       operands.lanes(0);
       f.op(OP.i8x16Popcnt).op(OP.i16x8ExtaddPairwiseU).op(OP.i32x4ExtaddPairwiseU);
@@ -259,8 +272,9 @@ export function emitScalar(
   types: readonly ScalarType[],
   operands: Operands,
 ): void {
-  const type = kindOf(types[0] as ScalarType);
-  const code = SCALAR_CODES[op]?.[type];
+  const given = types[0] as ScalarType;
+  const type = kindOf(given);
+  const code = isHalf(given) && ROUNDED.has(op) ? undefined : SCALAR_CODES[op]?.[type];
   if (code !== undefined) {
     for (let i = 0; i < types.length; i++) operands.scalar(i);
     f.op(code);
@@ -346,12 +360,12 @@ function throughLanes(
       splat(f, types[i] as ScalarType);
     },
   });
-  f.lane(types[0] === "f32" ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, 0);
+  f.lane(kindOf(types[0] as ScalarType) === "f32" ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, 0);
 }
 
 /** Turns the scalar on the stack into four lanes. */
 export function splat(f: FunctionBuilder, type: ScalarType): void {
-  if (type === "f32") {
+  if (kindOf(type) === "f32") {
     f.op(OP.f32x4Splat);
     return;
   }

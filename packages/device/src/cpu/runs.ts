@@ -6,7 +6,8 @@
 
 import type { LoadNode, Memory, Node, StoreNode, Value } from "@evolver/kernel";
 import { resultsOf } from "@evolver/kernel";
-import { AddressCache, loadLanes, loadScalar, prepareAccess, storeLanes, storeScalar } from "./access.ts";
+import { loadLanes, loadScalar, storeLanes, storeScalar } from "./access.ts";
+import { AddressCache, prepareAccess } from "./address.ts";
 import { pushBuiltin, pushBuiltinLanes, pushParameter } from "./builtins.ts";
 import type { Emitter, Mask } from "./emitter.ts";
 import { emitLanes, emitScalar } from "./operations.ts";

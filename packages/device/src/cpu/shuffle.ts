@@ -3,6 +3,7 @@
  * that the language prescribes. What reads another lane by a run-time index goes through memory of the context area.
  */
 
+import { isFloat } from "@evolver/kernel";
 import type { ScalarType, SubgroupNode, Value } from "@evolver/kernel";
 import { floatBits, type Emitter, type Mask } from "./emitter.ts";
 import { OP } from "./opcodes.ts";
@@ -16,7 +17,7 @@ export function emitSubgroup(e: Emitter, node: SubgroupNode, mask: Mask): void {
     case "min":
     case "max":
       reduce(e, node.op, value, mask);
-      e.f.lane(value.type === "f32" ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, 0);
+      e.f.lane(isFloat(value.type) ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, 0);
       e.setScalar(result);
       return;
     case "any":
@@ -65,7 +66,7 @@ function pushActive(e: Emitter, value: Value, chunk: number, mask: Mask): void {
 
 function identity(op: "sum" | "min" | "max", type: ScalarType): number {
   if (op === "sum") return 0;
-  if (type === "f32") return floatBits(op === "min" ? Infinity : -Infinity);
+  if (isFloat(type)) return floatBits(op === "min" ? Infinity : -Infinity);
   if (type === "i32") return op === "min" ? 0x7fffffff : -0x80000000;
   return op === "min" ? -1 : 0;
 }
@@ -200,7 +201,7 @@ function loadLane(e: Emitter, value: Value): void {
     const { base, offset } =
       at === undefined ? store(e, (k) => e.pushLanes(value, k)) : { base: e.subgroupContext, offset: at };
     f.get(base).get(index).i32(2).op(OP.i32Shl).op(OP.i32Add);
-    f.memory(value.type === "f32" ? OP.f32Load : OP.i32Load, offset, 2);
+    f.memory(isFloat(value.type) ? OP.f32Load : OP.i32Load, offset, 2);
   }
   f.release(index);
 }
@@ -213,7 +214,7 @@ function fromOneLane(e: Emitter, value: Value, lane: Value): void {
     return;
   }
   e.pushLanes(value, constant >> 2);
-  e.f.lane(value.type === "f32" ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, constant & 3);
+  e.f.lane(isFloat(value.type) ? OP.f32x4ExtractLane : OP.i32x4ExtractLane, constant & 3);
 }
 
 /** Shuffles with a source lane for each lane; a source that is none gives the lane's own value. */
@@ -289,7 +290,6 @@ function pushSource(e: Emitter, op: SubgroupNode["op"], selector: Value, chunk: 
 function scan(e: Emitter, value: Value, result: Value, exclusive: boolean, mask: Mask): void {
   const { f } = e;
   const into = e.vectorLocals();
-  const add = value.type === "f32" ? OP.f32x4Add : OP.i32x4Add;
   e.scope(() => {
     const sums = activeOrIdentity(e, "sum", value, mask);
     const at = (k: number): number => sums[k] as number;
@@ -299,10 +299,8 @@ function scan(e: Emitter, value: Value, result: Value, exclusive: boolean, mask:
       for (let k = e.chunks - 1; k >= 0; k--) {
         if (o >= 4) {
           if (k < o / 4) break;
-          f.get(at(k - o / 4))
-            .get(at(k))
-            .op(add)
-            .set(at(k));
+          combine(e, "sum", value.type, (i) => f.get(at(i === 0 ? k - o / 4 : k)));
+          f.set(at(k));
           continue;
         }
         if (k > 0) f.get(at(k - 1));
@@ -310,7 +308,7 @@ function scan(e: Emitter, value: Value, result: Value, exclusive: boolean, mask:
         f.get(at(k))
           .shuffle([4 - o, 5 - o, 6 - o, 7 - o])
           .set(shifted);
-        f.get(shifted).get(at(k)).op(add);
+        combine(e, "sum", value.type, (i) => f.get(i === 0 ? shifted : at(k)));
         if (k === 0) {
           f.get(at(k)).i32x4([0, 1, 2, 3].map((lane) => (lane >= o ? -1 : 0)));
           e.helpers.select(f);

@@ -1,6 +1,6 @@
 /** Global memory on a GPU, through its driver. */
 
-import { ELEMENT_BYTES, type ElementType } from "@evolver/kernel";
+import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { AnyTypedArray, TypedArrayOf } from "../device.ts";
 import { newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
 import { GPU_ERROR, type GpuDriver, type Handle } from "./driver.ts";
@@ -14,10 +14,10 @@ export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<
     super(owner, element, length);
     this.#driver = driver;
     // The driver refuses allocations of nothing; one element stands in, which no kernel may touch.
-    const bytes = Math.max(length, 1) * ELEMENT_BYTES;
+    const bytes = Math.max(4, Math.ceil((length * elementBytes(element)) / 4) * 4);
     this.#pointer = driver.out64((slot) => driver.call.memAlloc(slot, bytes), `a buffer of ${bytes} bytes`);
     if (typeof contents === "number") {
-      if (length > 0) driver.check(driver.call.memsetD32(this.#pointer, 0, length), "zeroing a buffer");
+      if (length > 0) driver.check(driver.call.memsetD32(this.#pointer, 0, bytes / 4), "zeroing a buffer");
     } else this.#upload(contents, 0);
   }
 
@@ -37,8 +37,8 @@ export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<
     this.#driver.assertUsable();
     const array = newArray(this.element, count);
     if (count > 0) {
-      const source = this.#pointer + BigInt(offset * ELEMENT_BYTES);
-      const code = this.#driver.call.memcpyDtoH(array, source, count * ELEMENT_BYTES);
+      const source = this.#pointer + BigInt(offset * elementBytes(this.element));
+      const code = this.#driver.call.memcpyDtoH(array, source, array.byteLength);
       this.#driver.check(code, "reading a buffer");
     }
     return array;
@@ -54,7 +54,7 @@ export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<
 
   #upload(data: AnyTypedArray, offset: number): void {
     if (data.length === 0) return;
-    const destination = this.#pointer + BigInt(offset * ELEMENT_BYTES);
+    const destination = this.#pointer + BigInt(offset * elementBytes(this.element));
     const code = this.#driver.call.memcpyHtoD(destination, data, data.byteLength);
     if (code !== GPU_ERROR.success) this.#driver.check(code, "writing a buffer");
   }

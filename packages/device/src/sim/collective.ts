@@ -1,7 +1,7 @@
 /** Subgroup operations, over registers: `V` is a view of the register file and `o` the offset of lane 0's operand. */
 
-import { math } from "@evolver/kernel";
-import type { ScalarType, SubgroupOp } from "@evolver/kernel";
+import { isFloat, math } from "@evolver/kernel";
+import type { FloatType, ScalarType, SubgroupOp } from "@evolver/kernel";
 import type { Runtime } from "./runtime.ts";
 import type { Subgroup } from "./subgroup.ts";
 
@@ -15,12 +15,21 @@ const scratch = {
 } as const;
 
 const scratchOf = (type: ScalarType): readonly [View, View] =>
-  type === "f32" ? scratch.f32 : type === "u32" ? scratch.u32 : scratch.i32;
+  isFloat(type) ? scratch.f32 : type === "u32" ? scratch.u32 : scratch.i32;
+
+/** To the floating-point type of each step; integers wrap where they are stored. */
+const ROUND: Readonly<Record<FloatType, (x: number) => number>> = {
+  f32: Math.fround,
+  f16: math.roundF16,
+  bf16: math.roundBF16,
+};
+const same = (x: number): number => x;
+const rounding = (type: ScalarType): ((x: number) => number) => (isFloat(type) ? ROUND[type] : same);
 
 const IDENTITY: Record<string, Record<string, number>> = {
-  sum: { f32: 0, i32: 0, u32: 0 },
-  min: { f32: Infinity, i32: 0x7fffffff, u32: 0xffffffff },
-  max: { f32: -Infinity, i32: -0x80000000, u32: 0 },
+  sum: { f32: 0, f16: 0, bf16: 0, i32: 0, u32: 0 },
+  min: { f32: Infinity, f16: Infinity, bf16: Infinity, i32: 0x7fffffff, u32: 0xffffffff },
+  max: { f32: -Infinity, f16: -Infinity, bf16: -Infinity, i32: -0x80000000, u32: 0 },
 };
 
 /** Loads the operand of active lanes, and the identity for the others. */
@@ -31,12 +40,13 @@ function gather(target: View, V: View, o: number, M: Uint8Array, identity: numbe
 /** Butterfly of sums, minima or maxima; returns lane 0's result and leaves all lanes' in the first scratch array. */
 function butterfly(op: "sum" | "min" | "max", type: ScalarType, V: View, o: number, M: Uint8Array): View {
   let [value, next] = scratchOf(type);
+  const round = rounding(type);
   gather(value, V, o, M, IDENTITY[op]?.[type] as number);
   for (let distance = M.length >> 1; distance > 0; distance >>= 1) {
     for (let l = 0; l < M.length; l++) {
       const a = value[l] as number;
       const b = value[l ^ distance] as number;
-      next[l] = op === "sum" ? a + b : op === "min" ? math.min(a, b) : math.max(a, b);
+      next[l] = op === "sum" ? round(a + b) : op === "min" ? math.min(a, b) : math.max(a, b);
     }
     [value, next] = [next, value];
   }
@@ -54,7 +64,7 @@ export function reduce(
   return butterfly(op, type, V, o, M)[0] as number;
 }
 
-/** An f32 `min` or `max`, in which lanes may differ in the sign of zero. */
+/** A floating-point `min` or `max`, in which lanes may differ in the sign of zero. */
 export function reduceLanes(
   op: "min" | "max",
   type: ScalarType,
@@ -99,10 +109,12 @@ export function scan(
 ): void {
   let [value, next] = scratchOf(type);
   const width = M.length;
+  const round = rounding(type);
   gather(value, V, o, M, 0);
   for (let distance = 1; distance < width; distance <<= 1) {
     for (let l = 0; l < width; l++)
-      next[l] = l >= distance ? (value[l - distance] as number) + (value[l] as number) : (value[l] as number);
+      next[l] =
+        l >= distance ? round((value[l - distance] as number) + (value[l] as number)) : (value[l] as number);
     [value, next] = [next, value];
   }
   for (let l = 0; l < width; l++) {

@@ -1,6 +1,6 @@
 /** Pure operations as JavaScript: the meaning is that of ops.ts, with the commonest ones written out for speed. */
 
-import { ops } from "@evolver/kernel";
+import { isFloat, ops } from "@evolver/kernel";
 import type { OpNode, ScalarType } from "@evolver/kernel";
 
 /** A literal of a type, as generated code writes it. */
@@ -14,13 +14,13 @@ export function literal(value: number | boolean, type: ScalarType): string {
 export function operation(target: string, node: OpNode, operands: readonly string[]): string {
   const [a, b, c] = operands;
   const type = node.operands[0]?.type ?? "f32";
-  if (node.op === "fma")
+  if (node.op === "fma" && type === "f32")
     // The sum in double precision rounds to the right f32 unless it falls halfway between two: then s + d is one.
     return (
       `const p${target}=${a}*${b},s${target}=p${target}+${c},r${target}=fround(s${target}),d${target}=s${target}-r${target},` +
       `${target}=d${target}!==0&&fround(s${target}+d${target})===s${target}+d${target}?m.fma(${a},${b},${c}):r${target};`
     );
-  if (type === "f32" && (node.op === "min" || node.op === "max"))
+  if (isFloat(type) && (node.op === "min" || node.op === "max"))
     return `const ${target}=${a}${node.op === "min" ? "<" : ">"}${b}||${b}!==${b}?${a}:${b};`;
   return `const ${target}=${ops[node.op].js(operands, type, node.result.type)};`;
 }

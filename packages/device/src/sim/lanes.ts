@@ -4,6 +4,7 @@
  * speed alone: a wrong "varying" costs time, and nothing here reports errors.
  */
 
+import { isFloat } from "@evolver/kernel";
 import type { Block, ForNode, KernelIR, Node, VarSetNode, Variable, WhileNode } from "@evolver/kernel";
 
 type LoopNode = ForNode | WhileNode;
@@ -101,7 +102,7 @@ export function analyseLanes(ir: KernelIR): LaneAnalysis {
         if (node.result) vary(node.result.id);
         return false;
       case "subgroup":
-        if (!agrees(node.op, node.operands[0]?.type === "f32"))
+        if (!agrees(node.op, isFloat(node.operands[0]?.type)))
           for (const result of node.results) vary(result.id);
         return false;
       case "var":
@@ -163,8 +164,8 @@ export function analyseLanes(ir: KernelIR): LaneAnalysis {
   };
 }
 
-/** Whether an operation gives all lanes the same bits. The f32 minimum of +0 and −0 differs from lane to lane. */
-function agrees(op: string, isFloat: boolean): boolean {
-  if (op === "min" || op === "max") return !isFloat;
+/** Whether an operation gives all lanes the same bits. The minimum of floating-point +0 and −0 differs from lane to lane. */
+function agrees(op: string, onFloats: boolean): boolean {
+  if (op === "min" || op === "max") return !onFloats;
   return op === "sum" || op === "any" || op === "all" || op === "ballot" || op === "broadcastFirst";
 }

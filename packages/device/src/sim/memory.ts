@@ -11,6 +11,7 @@
  * (rx, ro) are kept. "Who and site" is site · WHO + local index.
  */
 
+import { elementBytes } from "@evolver/kernel";
 import type { AtomicNode, Memory } from "@evolver/kernel";
 import { field, total } from "./counting.ts";
 
@@ -25,23 +26,23 @@ export interface CheckOptions {
 }
 
 /** The register view that holds a type. */
-export const VIEWS = { f32: "F", i32: "I", u32: "U", bool: "I", index: "D" } as const;
+export const VIEWS = { f32: "F", f16: "F", bf16: "F", i32: "I", u32: "U", bool: "I", index: "D" } as const;
 
 /** What the accesses of all kernels share. `S` is a subgroup, `M` its active lanes and `n` their number. */
 export function memoryPrelude(width: number): string {
   return `
-let now=0,group=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0;
+let now=0,group=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0,q4=0,q5=0,q6=0,q7=0;
 const W=${width},ok=new Uint8Array(W),bankSerial=new Int32Array(32),bankLoad=new Int32Array(32);
-function sectors(A,o,M,n,stamps){
+function sectors(A,o,M,n,stamps,shift){
   serial=(serial+1)|0;let count=0;
-  for(let l=0;l<W;l++)if(n===W||M[l]!==0){const s=A[o+l]>>>3;if(stamps[s]!==serial){stamps[s]=serial;count++}}
+  for(let l=0;l<W;l++)if(n===W||M[l]!==0){const s=A[o+l]>>>shift;if(stamps[s]!==serial){stamps[s]=serial;count++}}
   return count}
-function banks(A,o,M,n,w,stamps,c){
+function banks(A,o,M,n,w,stamps,c,shift){
   const per=32/w;
   for(let g=0;g<W;g+=per){
     serial=(serial+1)|0;let most=0;const end=g+per<W?g+per:W;
     for(let l=g;l<end;l++)if(n===W||M[l]!==0){
-      const first=A[o+l];
+      const first=A[o+l]>>>shift;
       for(let i=first;i<first+w;i++)if(stamps[i]!==serial){
         stamps[i]=serial;const b=i&31;
         if(bankSerial[b]!==serial){bankSerial[b]=serial;bankLoad[b]=0}
@@ -75,17 +76,29 @@ const scan = (w: number): string => `
     for(let l=0;l<W;l++){const i=A[o+l];if(i<lo)lo=i;if(i>hi)hi=i;if(i!==next)seq=false;next+=${w};${w > 1 ? "odd|=i;" : ""}}
   }else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];if(i<lo)lo=i;if(i>hi)hi=i;${w > 1 ? "odd|=i;" : ""}}`;
 
+/** The element's index shifted by this is that of its 32-byte sector. */
+const sectorShift = ({ element }: Memory): number => (elementBytes(element) === 2 ? 4 : 3);
+/** The element's index shifted by this is that of its 4-byte word. */
+const wordShift = ({ element }: Memory): number => (elementBytes(element) === 2 ? 1 : 0);
+/** The words that an access of `w` elements touches. */
+const words = (memory: Memory, w: number): number => Math.max(1, w >> wordShift(memory));
+
+/** A number from and to what a memory's array holds. */
+const DECODE = { f16: "m.f16FromBits", bf16: "m.bf16FromBits", f32: "", i32: "", u32: "" } as const;
+const ENCODE = { f16: "m.f16ToBits", bf16: "m.bf16ToBits", f32: "", i32: "", u32: "" } as const;
+
 function countCode(k: number, memory: Memory, w: number, way: "read" | "write"): string {
   const requests = field(`${way}Requests`);
-  const head = `c${k}[${requests}]++;c${k}[${field(`${way}Bytes`)}]+=n*${4 * w};`;
+  const head = `c${k}[${requests}]++;c${k}[${field(`${way}Bytes`)}]+=n*${elementBytes(memory.element) * w};`;
+  const shift = sectorShift(memory);
   if (memory.space === "global")
     return (
       head +
-      `c${k}[${field(`${way}Sectors`)}]+=lo===hi?1:seq?((hi+${w - 1})>>>3)-(lo>>>3)+1:sectors(A,o,M,n,st${k});`
+      `c${k}[${field(`${way}Sectors`)}]+=lo===hi?1:seq?((hi+${w - 1})>>>${shift})-(lo>>>${shift})+1:sectors(A,o,M,n,st${k},${shift});`
     );
   return (
     head +
-    `if(lo===hi||seq)c${k}[${field("passes")}]+=groups(M,n,${w});else banks(A,o,M,n,${w},st${k},c${k});`
+    `if(lo===hi||seq)c${k}[${field("passes")}]+=groups(M,n,${words(memory, w)});else banks(A,o,M,n,${words(memory, w)},st${k},c${k},${wordShift(memory)});`
   );
 }
 
@@ -162,7 +175,9 @@ export function loadFunction(
   options: CheckOptions,
 ): string {
   const targets = Array.from({ length: w }, (_, j) => `d${j}`);
-  const get = targets.map((d, j) => `V[${d}+l]=m${k}[i${j ? `+${j}` : ""}];`).join("");
+  const get = targets
+    .map((d, j) => `V[${d}+l]=${DECODE[memory.element]}(m${k}[i${j ? `+${j}` : ""}]);`)
+    .join("");
   return `function ${name}(S,o,${targets.join(",")},M,n,site){
   const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;${scan(w)}
   if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){
@@ -182,7 +197,7 @@ export function loadFunction(
 }`;
 }
 
-/** `load(S,i,M,n,site)`: all lanes read at index i; returns the first element, the others are in q1 to q3. */
+/** `load(S,i,M,n,site)`: all lanes read at index i; returns the first element, the others are in q1 to q7. */
 export function uniformLoadFunction(
   name: string,
   k: number,
@@ -190,17 +205,20 @@ export function uniformLoadFunction(
   w: number,
   options: CheckOptions,
 ): string {
-  const rest = [1, 2, 3].slice(0, w - 1);
+  const rest = [1, 2, 3, 4, 5, 6, 7].slice(0, w - 1);
+  const decode = DECODE[memory.element];
   const fields =
-    memory.space === "global" ? [field("readSectors"), "1"] : [field("passes"), `groups(M,n,${w})`];
-  const count = `c${k}[${field("readRequests")}]++;c${k}[${field("readBytes")}]+=n*${4 * w};c${k}[${fields[0]}]+=${fields[1]};`;
+    memory.space === "global"
+      ? [field("readSectors"), "1"]
+      : [field("passes"), `groups(M,n,${words(memory, w)})`];
+  const count = `c${k}[${field("readRequests")}]++;c${k}[${field("readBytes")}]+=n*${elementBytes(memory.element) * w};c${k}[${fields[0]}]+=${fields[1]};`;
   return `function ${name}(S,i,M,n,site){
   request++;
   if(!(i>=0&&i<=len${k}-${w})${w > 1 ? `||(i&${w - 1})!==0` : ""}){
     rt.guardUniform(${k},i,S,M,n,${w},site,request);${rest.map((j) => `q${j}=0;`).join("")}return 0}
   ${options.counters ? count : ""}
   ${guardChecks(k, options.races, sharedReadCheck(k, memory, w, "i", options))}
-  ${rest.map((j) => `q${j}=m${k}[i+${j}];`).join("")}return m${k}[i]}`;
+  ${rest.map((j) => `q${j}=${decode}(m${k}[i+${j}]);`).join("")}return ${decode}(m${k}[i])}`;
 }
 
 /** `store(S,o,d0..,M,n,site)`: writes V[d+l] at A[o+l]; of lanes that write one element, the last wins. */
@@ -213,7 +231,9 @@ export function storeFunction(
   options: CheckOptions,
 ): string {
   const sources = Array.from({ length: w }, (_, j) => `d${j}`);
-  const put = sources.map((d, j) => `m${k}[i${j ? `+${j}` : ""}]=V[${d}+l];`).join("");
+  const put = sources
+    .map((d, j) => `m${k}[i${j ? `+${j}` : ""}]=${ENCODE[memory.element]}(V[${d}+l]);`)
+    .join("");
   return `function ${name}(S,o,${sources.join(",")},M,n,site){
   const A=S.${indexView},V=S.${VIEWS[memory.element]};request++;changes++;${scan(w)}
   if(!(lo>=0&&hi<=len${k}-${w})${w > 1 ? `||(odd&${w - 1})!==0` : ""}){

@@ -208,7 +208,7 @@ export class Runtime {
     request: number,
     action: string,
   ): void {
-    const message = `a ${width}-element access to ${this.#name(k)} starts at ${index}, which is no multiple of ${width}`;
+    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.#name(k)} starts at ${index}, which is no multiple of ${width}`;
     this.report.add("misaligned-access", message, request, [
       this.side(action, this.#site(site), [S.base + lane]),
     ]);

@@ -1,6 +1,6 @@
 /** Counts arithmetic while code is written, so that running code adds once for a run of operations. */
 
-import { ops } from "@evolver/kernel";
+import { isFloat, ops } from "@evolver/kernel";
 import type { OpNode } from "@evolver/kernel";
 import { total } from "./counting.ts";
 
@@ -14,7 +14,7 @@ export class Tally {
     const { unit, flops } = ops[op];
     const special = unit === "special";
     this.#add(special ? "issuedSpecial" : "issuedArithmetic", 1, 0);
-    if (result.type !== "f32" || flops === 0) return;
+    if (!isFloat(result.type) || flops === 0) return;
     this.#add("flops", 0, flops);
     if (special) this.#add("specials", 0, 1);
   }

@@ -1,11 +1,13 @@
 /** Global memory of a WebGPU device. */
 
-import { ELEMENT_BYTES, EvolverError, type ElementType } from "@evolver/kernel";
+import { elementBytes, EvolverError, type ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../device.ts";
-import { arrayType, OwnedBuffer, type BufferOwner } from "../launch.ts";
+import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;
+/** Copies start and end with whole words. */
+const COPY_GRANULARITY = 4;
 
 export interface WebgpuBufferOwner extends BufferOwner {
   readonly gpu: GPUDevice;
@@ -23,7 +25,10 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     const length = typeof contents === "number" ? contents : contents.length;
     super(owner, element, length);
     this.#device = owner;
-    const bytes = Math.max(GRANULARITY, Math.ceil((length * ELEMENT_BYTES) / GRANULARITY) * GRANULARITY);
+    const bytes = Math.max(
+      GRANULARITY,
+      Math.ceil((length * elementBytes(element)) / GRANULARITY) * GRANULARITY,
+    );
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     owner.gpu.pushErrorScope("out-of-memory");
     this.buffer = owner.gpu.createBuffer({ size: bytes, usage });
@@ -37,7 +42,7 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     if ((await this.#outOfMemory) === null) return;
     throw new EvolverError(
       "OUT_OF_DEVICE_MEMORY",
-      `the GPU has no room for a buffer of ${this.length * ELEMENT_BYTES} bytes`,
+      `the GPU has no room for a buffer of ${this.length * elementBytes(this.element)} bytes`,
       {
         hint: "free buffers with destroy(), close other programs on the GPU, or use smaller shapes",
       },
@@ -48,7 +53,21 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     this.assertWritable(data, offset);
     this.#device.assertUsable();
     await this.assertAllocated();
-    this.#upload(data, offset);
+    const start = offset * elementBytes(this.element);
+    const end = start + data.byteLength;
+    const isWhole = start % COPY_GRANULARITY === 0 && end % COPY_GRANULARITY === 0;
+    if (
+      isWhole ||
+      data.length === 0 ||
+      (start % COPY_GRANULARITY === 0 && offset + data.length === this.length)
+    )
+      return this.#upload(data, offset);
+    // An element beside the data shares a word with it.
+    const first = offset - (offset % 2);
+    const words = Math.ceil((offset - first + data.length) / 2);
+    const contents = await this.read(first, Math.min(this.length - first, 2 * words));
+    contents.set(data, offset - first);
+    this.#upload(contents, first);
   }
 
   override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
@@ -58,17 +77,20 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
     const ArrayType = arrayType(this.element);
     if (count === 0) return new ArrayType(0) as TypedArrayOf<E>;
     const { gpu } = this.#device;
-    const bytes = count * ELEMENT_BYTES;
+    const bytes = count * elementBytes(this.element);
+    const start = offset * elementBytes(this.element);
+    const lead = start % COPY_GRANULARITY;
+    const size = Math.ceil((lead + bytes) / COPY_GRANULARITY) * COPY_GRANULARITY;
     const staging = gpu.createBuffer({
-      size: bytes,
+      size,
       usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
     });
     const encoder = gpu.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.buffer, offset * ELEMENT_BYTES, staging, 0, bytes);
+    encoder.copyBufferToBuffer(this.buffer, start - lead, staging, 0, size);
     gpu.queue.submit([encoder.finish()]);
     try {
       await staging.mapAsync(GPUMapMode.READ);
-      return new ArrayType(staging.getMappedRange().slice(0)) as TypedArrayOf<E>;
+      return new ArrayType(staging.getMappedRange().slice(lead, lead + bytes)) as TypedArrayOf<E>;
     } catch (error) {
       this.#device.assertUsable();
       throw new EvolverError("READ_FAILED", `a buffer of ${bytes} bytes could not be read back`, {
@@ -87,10 +109,15 @@ export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuff
 
   #upload(data: TypedArrayOf<E>, offset: number): void {
     if (data.length === 0) return;
+    let whole = data;
+    if (data.byteLength % COPY_GRANULARITY !== 0) {
+      whole = newArray(this.element, data.length + 1);
+      whole.set(data);
+    }
     this.#device.gpu.queue.writeBuffer(
       this.buffer,
-      offset * ELEMENT_BYTES,
-      data as Float32Array<ArrayBuffer>,
+      offset * elementBytes(this.element),
+      whole as Float32Array<ArrayBuffer>,
     );
   }
 }

@@ -28,8 +28,8 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
 
   /** @throws EvolverError WGSL_REFUSED, SUBGROUPS_UNAVAILABLE, TOO_MANY_BUFFERS */
   static async create<P extends Params>(device: WebgpuDevice, ir: KernelIR): Promise<WebgpuProgram<P>> {
-    const emitted = emit(ir, "wgsl");
     const { gpu } = device;
+    const emitted = emit(ir, "wgsl", { shaderF16: gpu.features.has("shader-f16") });
     if (/^enable subgroups;/m.test(emitted.source) && !device.hasSubgroups) {
       throw new EvolverError(
         "SUBGROUPS_UNAVAILABLE",

@@ -1,17 +1,66 @@
 /** Every pure operation on the cpu device, on lanes and on values that all lanes share, against its meaning in ops.ts. */
 
 import { math, ops, unknownSite as site } from "@evolver/kernel";
-import type { GlobalMemory, KernelIR, Node, OpName, ScalarType, Value } from "@evolver/kernel";
+import type { GlobalMemory, KernelIR, Node, NumericType, OpName, ScalarType, Value } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
-import { openCpu } from "../../src/index.ts";
-import type { DeviceBuffer, TypedArrayOf } from "../../src/index.ts";
+import { fromBF16Bits, fromF16Bits, openCpu, toBF16Bits, toF16Bits } from "../../src/index.ts";
+import type { AnyTypedArray, DeviceBuffer, TypedArrayOf } from "../../src/index.ts";
 
-type Stored = "f32" | "i32" | "u32";
+type Stored = NumericType;
 
 const device = openCpu({ workers: 1, subgroup: 8 });
 afterAll(() => device.close());
 
 const INTERESTING: Record<ScalarType, number[]> = {
+  f16: [
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    1.5,
+    -2.5,
+    3.75,
+    2 ** -24,
+    -(2 ** -24),
+    2 ** -14,
+    1023 * 2 ** -24,
+    65504,
+    -65504,
+    1 + 2 ** -10,
+    Infinity,
+    -Infinity,
+    NaN,
+    0.333251953125,
+    2049 / 2048 - 2 ** -11,
+    300,
+    1025,
+  ].map(math.roundF16),
+  bf16: [
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    1.5,
+    -2.5,
+    3.75,
+    2 ** -133,
+    -(2 ** -133),
+    2 ** -126,
+    127 * 2 ** -133,
+    3.38e38,
+    -3.38e38,
+    1 + 2 ** -7,
+    Infinity,
+    -Infinity,
+    NaN,
+    0.333984375,
+    129 / 128,
+    300,
+    2 ** -70,
+    3 * 2 ** 70,
+  ].map(math.roundBF16),
   f32: [
     0,
     -0,
@@ -145,7 +194,22 @@ function kernel(nodes: Node[], memories: GlobalMemory[], valueCount: number): Ke
   };
 }
 
-const arrayOf = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+/** What a buffer of a type holds of these numbers, and back. */
+const encode: Record<Stored, (numbers: number[]) => AnyTypedArray> = {
+  f32: (numbers) => Float32Array.from(numbers),
+  i32: (numbers) => Int32Array.from(numbers),
+  u32: (numbers) => Uint32Array.from(numbers),
+  f16: toF16Bits,
+  bf16: toBF16Bits,
+};
+const decode = (element: Stored, held: AnyTypedArray): number[] =>
+  Array.from(
+    element === "f16"
+      ? fromF16Bits(held as Uint16Array)
+      : element === "bf16"
+        ? fromBF16Bits(held as Uint16Array)
+        : held,
+  );
 
 async function run(
   op: OpName,
@@ -161,7 +225,7 @@ async function run(
   types.forEach((type, i) => {
     const column = Array.from({ length }, (_, row) => rows[row]?.[i] ?? 0);
     const element = stored(type);
-    args[`x${i}`] = device.createBuffer(element, arrayOf[element].from(column) as TypedArrayOf<Stored>);
+    args[`x${i}`] = device.createBuffer(element, encode[element](column) as TypedArrayOf<Stored>);
   });
   if (result === "index")
     args.table = device.createBuffer(
@@ -170,7 +234,7 @@ async function run(
     );
   const out = device.createBuffer(stored(result), length);
   await program.run({ workgroups: groups, args: { ...args, out } as never });
-  const read = Array.from(await out.read()).slice(0, rows.length);
+  const read = decode(stored(result), await out.read()).slice(0, rows.length);
   for (const buffer of [...Object.values(args), out]) buffer.destroy();
   return read;
 }
@@ -182,7 +246,7 @@ function oracle(op: OpName, types: readonly ScalarType[], result: ScalarType): (
   return (row) => evaluate(math, Math.fround, ...row) as number;
 }
 
-const TYPES: ScalarType[] = ["f32", "i32", "u32", "bool", "index"];
+const TYPES: ScalarType[] = ["f32", "f16", "bf16", "i32", "u32", "bool", "index"];
 const overloads = (Object.keys(ops) as OpName[]).flatMap((op) =>
   [
     ...TYPES.map((a) => [a]),

@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { atomic, buffer, emit, f32, i32, kernel, u32 } from "@evolver/kernel";
-import type { KernelIR } from "@evolver/kernel";
-import { openSim } from "../../src/index.ts";
+import type { ElementType, KernelIR } from "@evolver/kernel";
+import { openSim, toBF16Bits, toF16Bits } from "../../src/index.ts";
 import type { AnyTypedArray, Launch } from "../../src/index.ts";
 import { programs, VARIABLES, type Program } from "../property/generate.ts";
 import { ATOMIC_LENGTH, INPUT_LENGTH, OWN, recordProgram } from "../property/record.ts";
@@ -14,8 +14,11 @@ const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 20);
 
 type Args = Readonly<Record<string, number | AnyTypedArray>>;
 
-const elementOf = (array: AnyTypedArray): "f32" | "i32" | "u32" =>
-  array instanceof Float32Array ? "f32" : array instanceof Int32Array ? "i32" : "u32";
+function elementOf({ params }: KernelIR, name: string): ElementType {
+  const param = params.find((candidate) => candidate.name === name);
+  if (param?.kind !== "buffer") throw new Error(`parameter ${name} is no buffer`);
+  return param.memory.element;
+}
 
 /** Runs a kernel both ways on the same arguments and gives the buffers after: the simulator's and the module's. */
 async function both(
@@ -28,7 +31,7 @@ async function both(
   const theirs: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args)) {
     ours[name] = typeof value === "number" ? value : value.slice();
-    theirs[name] = typeof value === "number" ? value : sim.createBuffer(elementOf(value), value as never);
+    theirs[name] = typeof value === "number" ? value : sim.createBuffer(elementOf(ir, name), value as never);
   }
   const program = await sim.compile(ir);
   await program.run({ workgroups, args: theirs } as unknown as Launch);
@@ -46,7 +49,12 @@ async function both(
 
 function argsOf({ shape: [x, y, z] }: Program, workgroups: number): Args {
   const invocations = x * y * z * workgroups;
+  const halves = Array.from({ length: INPUT_LENGTH }, (_, i) => Math.sin(i * 3.1) * 2 ** ((i % 13) - 6));
   return {
+    xh: toF16Bits(halves),
+    xb: toBF16Bits(halves),
+    outH: new Uint16Array(invocations * VARIABLES),
+    outB: new Uint16Array(invocations * VARIABLES),
     xf: Float32Array.from({ length: INPUT_LENGTH }, (_, i) => Math.sin(i * 7.3) * 20),
     xi: Int32Array.from({ length: INPUT_LENGTH }, (_, i) => ((i * 2654435761) | 0) >> (i % 29)),
     xu: Uint32Array.from({ length: INPUT_LENGTH }, (_, i) => (i * 40503) % 257),

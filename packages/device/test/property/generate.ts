@@ -2,7 +2,8 @@
 
 import fc from "fast-check";
 
-export type NumberType = "f32" | "i32" | "u32";
+type FloatType = "f32" | "f16" | "bf16";
+export type NumberType = FloatType | "i32" | "u32";
 export type Type = NumberType | "bool";
 
 export type Expression =
@@ -18,7 +19,13 @@ export type Expression =
       readonly a: Expression;
       readonly b: Expression;
     }
-  | { readonly kind: "fma"; readonly a: Expression; readonly b: Expression; readonly c: Expression }
+  | {
+      readonly kind: "fma";
+      readonly type: FloatType;
+      readonly a: Expression;
+      readonly b: Expression;
+      readonly c: Expression;
+    }
   | {
       readonly kind: "select";
       readonly condition: Expression;
@@ -103,8 +110,14 @@ export const VARIABLES = 2;
 const F32_CONSTANTS = [0, -0, 1, -1, 0.5, -1.5, 2.5, 3.25, 1e-3, 100.75, -7, 1e20, Infinity, NaN].map(
   Math.fround,
 );
+/** What f16 and bf16 hold of these is up to the recording. */
+const HALF_CONSTANTS = [...F32_CONSTANTS, 65504, 2 ** -24, 1 + 2 ** -7, 0.333];
 const I32_CONSTANTS = [0, 1, -1, 2, -3, 4, 7, 8, 31, 64, -100, 0x7fffffff, -0x80000000];
 const U32_CONSTANTS = [0, 1, 2, 3, 4, 5, 8, 16, 31, 32, 64, 100, 0xffffffff];
+
+const HALF_UNARY = ["neg", "abs", "sqrt", "floor", "ceil", "round", "trunc"];
+const conversions = (op: string, from: readonly Type[]): (readonly [string, Type])[] =>
+  from.map((type) => [op, type] as const);
 
 const UNARY: Record<Type, readonly (readonly [string, Type])[]> = {
   f32: [
@@ -113,7 +126,17 @@ const UNARY: Record<Type, readonly (readonly [string, Type])[]> = {
     ),
     ["toF32", "i32"],
     ["toF32", "u32"],
+    ["toF32", "f16"],
+    ["toF32", "bf16"],
     ["bitcast", "u32"],
+  ],
+  f16: [
+    ...HALF_UNARY.map((op) => [op, "f16"] as const),
+    ...conversions("toF16", ["f32", "bf16", "i32", "u32"]),
+  ],
+  bf16: [
+    ...HALF_UNARY.map((op) => [op, "bf16"] as const),
+    ...conversions("toBF16", ["f32", "f16", "i32", "u32"]),
   ],
   i32: [
     ["neg", "i32"],
@@ -121,18 +144,21 @@ const UNARY: Record<Type, readonly (readonly [string, Type])[]> = {
     ["not", "i32"],
     ["toI32", "f32"],
     ["toI32", "u32"],
+    ["toI32", "f16"],
     ["bitcast", "f32"],
   ],
   u32: [
     ["not", "u32"],
     ["toU32", "f32"],
     ["toU32", "i32"],
+    ["toU32", "bf16"],
     ["bitcast", "f32"],
   ],
   bool: [
     ["not", "bool"],
     ["toBool", "i32"],
     ["toBool", "f32"],
+    ["toBool", "f16"],
   ],
 };
 
@@ -152,15 +178,20 @@ const INTEGER_BINARY = [
   "shl",
   "shr",
 ];
+const FLOAT_BINARY = ["add", "sub", "mul", "div", "min", "max"];
 const COMPARISONS = ["lt", "le", "gt", "ge", "eq", "ne"];
 
 const BINARY: Record<Type, readonly (readonly [string, Type])[]> = {
-  f32: ["add", "sub", "mul", "div", "min", "max"].map((op) => [op, "f32"] as const),
+  f32: FLOAT_BINARY.map((op) => [op, "f32"] as const),
+  f16: FLOAT_BINARY.map((op) => [op, "f16"] as const),
+  bf16: FLOAT_BINARY.map((op) => [op, "bf16"] as const),
   i32: INTEGER_BINARY.map((op) => [op, "i32"] as const),
   u32: INTEGER_BINARY.map((op) => [op, "u32"] as const),
   bool: [
     ...["and", "or", "xor"].map((op) => [op, "bool"] as const),
-    ...(["f32", "i32", "u32"] as const).flatMap((type) => COMPARISONS.map((op) => [op, type] as const)),
+    ...(["f32", "f16", "bf16", "i32", "u32"] as const).flatMap((type) =>
+      COMPARISONS.map((op) => [op, type] as const),
+    ),
   ],
 };
 
@@ -169,7 +200,9 @@ const width = fc.constantFrom(1 as const, 1 as const, 2 as const, 4 as const);
 
 function constantOf(type: Type): fc.Arbitrary<Expression> {
   if (type === "bool") return fc.boolean().map((value) => ({ kind: "constant", value }));
-  const list = type === "f32" ? F32_CONSTANTS : type === "i32" ? I32_CONSTANTS : U32_CONSTANTS;
+  const isHalf = type === "f16" || type === "bf16";
+  const list =
+    type === "f32" ? F32_CONSTANTS : isHalf ? HALF_CONSTANTS : type === "i32" ? I32_CONSTANTS : U32_CONSTANTS;
   return fc.constantFrom(...list).map((value) => ({ kind: "constant", value }));
 }
 
@@ -222,9 +255,10 @@ const expressions = fc.letrec<Record<Type, Expression>>((tie) => {
     const load = fc
       .tuple(tie("u32"), width, fc.nat({ max: 3 }))
       .map(([at, wide, component]): Expression => ({ kind: "load", at, width: wide, component }));
+    const isFloat = type === "f32" || type === "f16" || type === "bf16";
     const fma = fc
-      .tuple(tie("f32"), tie("f32"), tie("f32"))
-      .map(([a, b, c]): Expression => ({ kind: "fma", a, b, c }));
+      .tuple(tie(type), tie(type), tie(type))
+      .map(([a, b, c]): Expression => ({ kind: "fma", type: type as FloatType, a, b, c }));
     return fc.oneof(
       { maxDepth: 4, depthSize: "small" },
       ...leaves,
@@ -232,14 +266,21 @@ const expressions = fc.letrec<Record<Type, Expression>>((tie) => {
       { weight: 4, arbitrary: binary },
       { weight: 1, arbitrary: select },
       ...(type === "bool" ? [] : [{ weight: 2, arbitrary: load }]),
-      ...(type === "f32" ? [{ weight: 1, arbitrary: fma }] : []),
+      ...(isFloat ? [{ weight: 1, arbitrary: fma }] : []),
     );
   };
-  return { f32: made("f32"), i32: made("i32"), u32: made("u32"), bool: made("bool") };
+  return {
+    f32: made("f32"),
+    f16: made("f16"),
+    bf16: made("bf16"),
+    i32: made("i32"),
+    u32: made("u32"),
+    bool: made("bool"),
+  };
 });
 
-const anyType = fc.constantFrom<Type>("f32", "i32", "u32", "bool");
-const numberType = fc.constantFrom<NumberType>("f32", "i32", "u32");
+const anyType = fc.constantFrom<Type>("f32", "f16", "bf16", "i32", "u32", "bool");
+const numberType = fc.constantFrom<NumberType>("f32", "f16", "bf16", "i32", "u32");
 const typed = <T extends Type, R>(
   types: fc.Arbitrary<T>,
   make: (type: T, value: Expression) => R,

@@ -75,7 +75,7 @@ function statement(item: Statement, divergent: boolean): Statement {
 function expression(item: Expression, type: Type): Expression {
   switch (item.kind) {
     case "constant":
-      if (type !== "f32") return item;
+      if (type !== "f32" && type !== "f16" && type !== "bf16") return item;
       return Number.isFinite(item.value) && item.value !== 0 ? item : { kind: "constant", value: 1.25 };
     case "variable":
     case "builtin":
@@ -98,14 +98,14 @@ function expression(item: Expression, type: Type): Expression {
       return {
         kind: "binary",
         op: "sub",
-        from: "f32",
-        a: expression(item.a, "f32"),
+        from: item.type,
+        a: expression(item.a, item.type),
         b: {
           kind: "binary",
           op: "max",
-          from: "f32",
-          a: expression(item.b, "f32"),
-          b: expression(item.c, "f32"),
+          from: item.type,
+          a: expression(item.b, item.type),
+          b: expression(item.c, item.type),
         },
       };
     case "select":

@@ -1,8 +1,8 @@
 /** Turns a random program into a kernel: everything it stores is its own, or exchanged across barriers. */
 
 import * as language from "@evolver/kernel";
-import { atomic, bool, buffer, f32, fma, i32, kernel, select, u32 } from "@evolver/kernel";
-import type { Bool, F32, Gpu, I32, Kernel, U32, UniformityMode, Var } from "@evolver/kernel";
+import { atomic, bf16, bool, buffer, f16, f32, fma, i32, kernel, select, u32 } from "@evolver/kernel";
+import type { BF16, Bool, F16, F32, Gpu, I32, Kernel, U32, UniformityMode, Var } from "@evolver/kernel";
 import {
   VARIABLES,
   type Expression,
@@ -18,20 +18,24 @@ export const ATOMIC_LENGTH = 8;
 /** Elements of the buffer of own slots, for each invocation. */
 export const OWN = 4;
 
-type AnyScalar = F32 | I32 | U32 | Bool;
+type AnyScalar = F32 | F16 | BF16 | I32 | U32 | Bool;
 type Method = (...args: unknown[]) => AnyScalar;
 
-const descriptors = { f32, i32, u32, bool } as const;
+const descriptors = { f32, f16, bf16, i32, u32, bool } as const;
 
 const params = {
   xf: buffer(f32),
   xi: buffer(i32),
   xu: buffer(u32),
+  xh: buffer(f16),
+  xb: buffer(bf16),
   limit: u32,
   factor: f32,
   outF: buffer(f32, "write"),
   outI: buffer(i32, "write"),
   outU: buffer(u32, "write"),
+  outH: buffer(f16, "write"),
+  outB: buffer(bf16, "write"),
   own: buffer(f32, "read_write"),
   counters: buffer(atomic(u32)),
 };
@@ -46,7 +50,13 @@ export function recordProgram(
   const size = x * y * z;
   return kernel("random", { params, workgroup: [x, y, z], uniformity }, (symbols, gpu) => {
     const me = gpu.workgroupIndex.mul(size).add(gpu.localIndex);
-    const shared = { f32: gpu.shared(f32, size), i32: gpu.shared(i32, size), u32: gpu.shared(u32, size) };
+    const shared = {
+      f32: gpu.shared(f32, size),
+      f16: gpu.shared(f16, size),
+      bf16: gpu.shared(bf16, size),
+      i32: gpu.shared(i32, size),
+      u32: gpu.shared(u32, size),
+    };
     const flag = gpu.shared(u32, 1);
     const make = <T extends Type>(type: T, init: (i: number) => never): Var<T>[] =>
       Array.from(
@@ -55,6 +65,8 @@ export function recordProgram(
       );
     const variables: Record<Type, Var<never>[]> = {
       f32: make("f32", (i) => (i === 0 ? symbols.factor : symbols.xf.get(me.and(INPUT_LENGTH - 1))) as never),
+      f16: make("f16", (i) => (i === 0 ? 1.5 : symbols.xh.get(me.and(INPUT_LENGTH - 1))) as never),
+      bf16: make("bf16", (i) => (i === 0 ? 2.5 : symbols.xb.get(me.and(INPUT_LENGTH - 1))) as never),
       i32: make("i32", (i) => (i === 0 ? 3 : symbols.xi.get(me.and(INPUT_LENGTH - 1))) as never),
       u32: make("u32", (i) => (i === 0 ? symbols.limit : gpu.lane) as never),
       bool: make("bool", (i) => (i === 0 ? symbols.limit.gt(2) : gpu.lane.and(1).eq(0)) as never),
@@ -73,6 +85,8 @@ export function recordProgram(
         ),
       );
       symbols.outU.set(at, writer.read("u32", i) as U32);
+      symbols.outH.set(at, writer.read("f16", i) as F16);
+      symbols.outB.set(at, writer.read("bf16", i) as BF16);
     }
   });
 }
@@ -87,7 +101,8 @@ interface Slots {
 /** The old value and the new one together, so that what happened before stays visible in the end. */
 function mixed(type: Type, before: AnyScalar, value: AnyScalar): AnyScalar {
   if (type === "bool") return (before as Bool).xor(value as Bool);
-  if (type === "f32") return (before as F32).mul(0.5).add((value as F32).min(100).max(-100));
+  if (type === "f32" || type === "f16" || type === "bf16")
+    return (before as F32).mul(0.5).add((value as F32).min(100).max(-100));
   return (before as U32).mul(31).add(value as U32);
 }
 
@@ -276,7 +291,7 @@ class Writer {
     const value = this.#expression(type, statement.value);
     const result = (subgroup as unknown as Record<string, Method>)[op]?.(value) as AnyScalar;
     // Lanes may differ in the sign of a zero that is the smallest or largest.
-    const isZero = type === "f32" && (op === "min" || op === "max");
+    const isZero = type !== "i32" && type !== "u32" && (op === "min" || op === "max");
     return this.#set(type, 1, isZero ? (result as F32).add(0) : result);
   }
 
@@ -315,7 +330,9 @@ class Writer {
       case "builtin":
         return this.#builtin(expression.index);
       case "load": {
-        const from = this.#symbols[{ f32: "xf", i32: "xi", u32: "xu", bool: "xi" }[type]] as Slots;
+        const from = this.#symbols[
+          { f32: "xf", f16: "xh", bf16: "xb", i32: "xi", u32: "xu", bool: "xi" }[type]
+        ] as Slots;
         const { width } = expression;
         const at = (this.#expression("u32", expression.at) as U32).and(INPUT_LENGTH / width - 1);
         if (width === 1) return from.get(at);
@@ -337,9 +354,9 @@ class Writer {
       }
       case "fma":
         return fma(
-          this.#expression("f32", expression.a) as F32,
-          this.#expression("f32", expression.b) as F32,
-          this.#expression("f32", expression.c) as F32,
+          this.#expression(expression.type, expression.a) as F32,
+          this.#expression(expression.type, expression.b) as F32,
+          this.#expression(expression.type, expression.c) as F32,
         );
       case "select":
         return select(

@@ -2,12 +2,14 @@
 
 import { buffer, f32, fma, i32, kernel, math, u32 } from "@evolver/kernel";
 import type { Gpu, KernelIR, U32 } from "@evolver/kernel";
-import { openSim } from "@evolver/device";
+import { openSim, toBF16Bits, toF16Bits } from "@evolver/device";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ATOMIC_LENGTH, INPUT_LENGTH, OWN, recordProgram } from "../property/record.ts";
 import { VARIABLES, programs } from "../property/generate.ts";
 import { simulate } from "./support.ts";
+
+const HALVES = Array.from({ length: INPUT_LENGTH }, (_, i) => Math.sin(i * 3.1) * 2 ** ((i % 13) - 6));
 
 const WIDTHS = [4, 8, 16, 32, 64, 128];
 
@@ -237,6 +239,8 @@ describe.each(WIDTHS.filter((width) => width <= 64))("random programs, subgroups
     const [x, y, z] = ir.workgroupSize;
     const invocations = x * y * z * 2;
     const inputs = {
+      xh: device.createBuffer("f16", toF16Bits(HALVES)),
+      xb: device.createBuffer("bf16", toBF16Bits(HALVES)),
       xf: device.createBuffer(
         "f32",
         Float32Array.from({ length: INPUT_LENGTH }, (_, i) => Math.sin(i * 7.3) * 20),
@@ -254,6 +258,8 @@ describe.each(WIDTHS.filter((width) => width <= 64))("random programs, subgroups
       outF: device.createBuffer("f32", invocations * VARIABLES),
       outI: device.createBuffer("i32", invocations * VARIABLES),
       outU: device.createBuffer("u32", invocations * VARIABLES),
+      outH: device.createBuffer("f16", invocations * VARIABLES),
+      outB: device.createBuffer("bf16", invocations * VARIABLES),
       own: device.createBuffer("f32", invocations * OWN),
       counters: device.createBuffer("u32", ATOMIC_LENGTH),
     };

@@ -17,12 +17,14 @@ import type {
   SharedMemory,
   Value,
   Variable,
+  WordType,
 } from "../ir/types.ts";
 import { verify } from "./verify.ts";
 
-const ELEMENTS: readonly ElementType[] = ["f32", "i32", "u32"];
-const SCALARS: readonly ScalarType[] = ["f32", "i32", "u32", "bool", "index"];
-const VARIABLES: readonly Variable["type"][] = ["f32", "i32", "u32", "bool"];
+const WORDS: readonly WordType[] = ["f32", "i32", "u32"];
+const ELEMENTS: readonly ElementType[] = [...WORDS, "f16", "bf16"];
+const SCALARS: readonly ScalarType[] = [...ELEMENTS, "bool", "index"];
+const VARIABLES: readonly Variable["type"][] = [...ELEMENTS, "bool"];
 const ACCESSES: readonly Access[] = ["read", "write", "read_write"];
 /** Deeper nesting than any kernel has; a limit, so that hostile text cannot overflow the stack. */
 const MAX_DEPTH = 256;
@@ -144,7 +146,7 @@ class Reader {
   #param(fields: Fields): Param {
     const kind = fields.oneOf("kind", ["scalar", "buffer"]);
     const name = fields.text("name");
-    if (kind === "scalar") return Object.freeze({ kind, name, type: fields.oneOf("type", ELEMENTS) });
+    if (kind === "scalar") return Object.freeze({ kind, name, type: fields.oneOf("type", WORDS) });
     const memory = Object.freeze({
       space: "global" as const,
       name,

@@ -3,7 +3,8 @@
 import type { KernelIR } from "../ir/nodes.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 
-const ELEMENTS: readonly unknown[] = ["f32", "i32", "u32"];
+const WORDS: readonly unknown[] = ["f32", "i32", "u32"];
+const ELEMENTS: readonly unknown[] = [...WORDS, "f16", "bf16"];
 const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
 const MAX_INVOCATIONS = 1024;
 
@@ -25,7 +26,7 @@ export function checkHeader(ir: KernelIR): void {
   for (const param of ir.params) {
     checkName(param.name, "parameter");
     if (param.kind === "scalar") {
-      if (!ELEMENTS.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
+      if (!WORDS.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
       continue;
     }
     const { memory } = param;
@@ -34,6 +35,8 @@ export function checkHeader(ir: KernelIR): void {
     if (!ELEMENTS.includes(memory.element))
       fail(`buffer ${param.name} has elements of type ${memory.element}`);
     if (!ACCESSES.includes(memory.access)) fail(`buffer ${param.name} has access ${memory.access}`);
+    if (memory.atomic && !WORDS.includes(memory.element))
+      fail(`atomic buffer ${param.name} has elements of type ${memory.element}`);
     if (memory.atomic && memory.access !== "read_write")
       fail(`atomic buffer ${param.name} is not read_write`);
   }
@@ -41,6 +44,8 @@ export function checkHeader(ir: KernelIR): void {
     checkName(shared.name, "shared memory");
     if (!ELEMENTS.includes(shared.element))
       fail(`shared ${shared.name} has elements of type ${shared.element}`);
+    if (shared.atomic && !WORDS.includes(shared.element))
+      fail(`atomic shared ${shared.name} has elements of type ${shared.element}`);
     if (!isCount(shared.length, 1)) fail(`shared ${shared.name} has length ${shared.length}`);
   }
 

@@ -6,7 +6,8 @@
 import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
-import type { ScalarType, Value } from "../ir/types.ts";
+import { roundBF16, roundF16 } from "../math.ts";
+import { elementBytes, isFloat, isInteger, type ScalarType, type Value } from "../ir/types.ts";
 
 /** How a node's rules report: `use` checks that an operand is defined and in scope, `fail` throws. */
 export interface OperandChecks {
@@ -33,8 +34,7 @@ const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
   "lane",
 ]);
 
-const isInteger = (type: ScalarType): boolean => type === "i32" || type === "u32";
-const isNumeric = (type: ScalarType): boolean => isInteger(type) || type === "f32";
+const isNumeric = (type: ScalarType): boolean => isInteger(type) || isFloat(type);
 const isIndex = (type: ScalarType): boolean => isInteger(type) || type === "index";
 
 const typesOf = (values: readonly Value[]): ScalarType[] => values.map((value) => value.type);
@@ -77,7 +77,10 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       const values = isLoad ? node.results : node.values;
       useIndex(node.index);
       if (!isLoad) for (const value of values) use(value, "value");
-      if (![1, 2, 4].includes(values.length)) fail(`has width ${values.length}; widths are 1, 2 and 4`);
+      if (![1, 2, 4, 8].includes(values.length))
+        fail(`has width ${values.length}; widths are 1, 2 and 4, and 8 of two-byte elements`);
+      if (values.length === 8 && elementBytes(memory.element) !== 2)
+        fail(`has width 8, but the elements are ${memory.element}; only two-byte elements are moved by 8`);
       for (const { type } of values)
         if (type !== memory.element) fail(`moves ${type}, but the elements are ${memory.element}`);
       if (memory.atomic) fail("is not atomic, but the memory is");
@@ -134,13 +137,15 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
   }
 }
 
+const ROUND = { f32: Math.fround, f16: roundF16, bf16: roundBF16 } as const;
+
 function checkConst({ result, value }: ConstNode, fail: (what: string) => never): void {
   const { type } = result;
   const fits =
     type === "bool"
       ? typeof value === "boolean"
       : typeof value === "number" &&
-        (type === "f32" ? Object.is(Math.fround(value), value) : isExact(value, type));
+        (isFloat(type) ? Object.is(ROUND[type](value), value) : isExact(value, type));
   if (!fits) fail(`is no exact ${type}`);
 }
 

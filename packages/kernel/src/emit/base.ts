@@ -149,7 +149,7 @@ export abstract class Emitter extends Target {
         const [index, ...values] = this.#takeAll([node.index, ...node.values]) as [Operand, ...Operand[]];
         this.#settle(node.memory);
         if (values.length > 1) return this.wideStore(node, index, values);
-        return this.line(`${this.element(node.memory, index).text} = ${(values[0] as Operand).text};`);
+        return this.storeElement(node.memory, index, values[0] as Operand);
       }
       case "atomic": {
         const [index, ...operands] = this.#takeAll([node.index, ...node.operands]) as [Operand, ...Operand[]];
@@ -224,7 +224,8 @@ export abstract class Emitter extends Target {
     const [index] = this.#takeAll([node.index]) as [Operand];
     const reads = new Set([...this.#reads, node.memory]);
     const [result] = node.results as [Value];
-    if (node.results.length === 1) return this.#define(result, this.element(node.memory, index), node, reads);
+    if (node.results.length === 1)
+      return this.#define(result, this.loadElement(node.memory, index), node, reads);
     const parts = this.wideLoad(node, index);
     node.results.forEach((value, k) =>
       this.#define(value, parts[k] as Expression, node, new Set([node.memory])),

@@ -1,6 +1,7 @@
 /** The rows of CUDA C++ and HIP C++ for each operation. They differ only where noted. */
 
-import type { ScalarType } from "../ir/types.ts";
+import { isHalf, type HalfType, type ScalarType } from "../ir/types.ts";
+import { halfLiteral } from "./cpp-half.ts";
 import {
   atom,
   call,
@@ -17,6 +18,8 @@ import type { OpTable, Row } from "./rows.ts";
 
 export const CPP_TYPES: Readonly<Record<ScalarType, string>> = {
   f32: "float",
+  f16: "f16",
+  bf16: "bf16",
   i32: "int",
   u32: "unsigned",
   bool: "bool",
@@ -50,6 +53,34 @@ const compare =
     return infix(operator, a, b);
   };
 
+/** A function of floats whose result a shorter type rounds rightly, or holds exactly. */
+const throughFloat =
+  (name: string): Row =>
+  (operands, { result }) => {
+    if (!isHalf(result)) return call(name, ...operands);
+    return call(result, call(name, ...operands.map((operand) => call("float", operand))));
+  };
+
+const rounded =
+  (type: HalfType): Row =>
+  ([operand]) => {
+    const a = operand as Operand;
+    if (a.type === type) return a;
+    return call(type, a.type === "f32" ? a : call("float", a));
+  };
+
+/** Arithmetic of two-byte types that the target does in f32. */
+const noted =
+  (row: Row, lacks: (type: HalfType) => boolean, what: string): Row =>
+  (operands, context) => {
+    const { result } = context;
+    if (isHalf(result) && lacks(result))
+      context.note(`${what} of ${result}`, `f32, rounded to ${result}`, true);
+    return row(operands, context);
+  };
+const isBF16 = (type: HalfType): boolean => type === "bf16";
+const always = (): boolean => true;
+
 const plainCall =
   (name: string): Row =>
   (operands) =>
@@ -69,6 +100,7 @@ const extreme =
   (float: string, integer: string): Row =>
   (operands, { result, helper }) => {
     const [a, b] = operands as Pair;
+    if (isHalf(result)) return call(integer, a, b);
     return call(result === "f32" ? float : helper(integer), a, b);
   };
 
@@ -115,9 +147,9 @@ const counting =
   };
 
 const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
-  add: arithmetic("+"),
-  sub: arithmetic("-"),
-  div: compare("/"),
+  add: noted(arithmetic("+"), isBF16, "add"),
+  sub: noted(arithmetic("-"), isBF16, "sub"),
+  div: noted(compare("/"), always, "div"),
   divTrunc: division("/", "divide", "divide", false),
   divFloor: division("/", "divide", "divideFloor", true),
   remTrunc: division("%", "remainderOf", "remainderOf", false),
@@ -128,10 +160,11 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
     const [a] = operands as [Operand];
     return result === "i32" ? fromUnsigned(infix("-", simple("0u"), asUnsigned(a))) : prefix("-", a);
   },
-  abs: (operands, { result, helper }) => call(result === "i32" ? helper("absolute") : "fabsf", ...operands),
-  fma: plainCall("fmaf"),
+  abs: (operands, { result, helper }) =>
+    call(isHalf(result) ? "absoluteOf" : result === "i32" ? helper("absolute") : "fabsf", ...operands),
+  fma: (operands, { result }) => call(isHalf(result) ? "fmaOf" : "fmaf", ...operands),
   select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
-  sqrt: plainCall("sqrtf"),
+  sqrt: noted(throughFloat("sqrtf"), always, "sqrt"),
   rsqrt: plainCall("rsqrtf"),
   exp: plainCall("expf"),
   exp2: plainCall("exp2f"),
@@ -140,10 +173,10 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
   sin: plainCall("sinf"),
   cos: plainCall("cosf"),
   tanh: plainCall("tanhf"),
-  floor: plainCall("floorf"),
-  ceil: plainCall("ceilf"),
-  round: plainCall("rintf"),
-  trunc: plainCall("truncf"),
+  floor: throughFloat("floorf"),
+  ceil: throughFloat("ceilf"),
+  round: throughFloat("rintf"),
+  trunc: throughFloat("truncf"),
   eq: compare("=="),
   ne: compare("!="),
   lt: compare("<"),
@@ -169,6 +202,8 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
     const a = operand as Operand;
     return a.type === "f32" ? a : call("float", a);
   },
+  toF16: rounded("f16"),
+  toBF16: rounded("bf16"),
   toBool: ([operand]) => {
     const a = operand as Operand;
     return a.type === "bool" ? a : infix("!=", a, cppLiteral(a.type, 0));
@@ -179,11 +214,13 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
   bitcastU32: bitcast("u32"),
 };
 
+const product = noted(arithmetic("*"), isBF16, "mul");
+
 /** CUDA's compiler fuses a·b + c unless told otherwise; a product by `__fmul_rn` it never touches. */
 export const cudaRows: OpTable = {
   ...shared,
   mul: (operands, context) =>
-    context.result === "f32" ? call("__fmul_rn", ...operands) : arithmetic("*")(operands, context),
+    context.result === "f32" ? call("__fmul_rn", ...operands) : product(operands, context),
   toI32: toInteger("i32", plainCall("__float2int_rz")),
   toU32: toInteger("u32", plainCall("__float2uint_rz")),
 };
@@ -191,7 +228,11 @@ export const cudaRows: OpTable = {
 /** HIP files say `#pragma clang fp contract(off)`; conversions out of range are undefined there and need a function. */
 export const hipRows: OpTable = {
   ...shared,
-  mul: arithmetic("*"),
+  mul: product,
+  fma: (operands, context) => {
+    if (context.result === "bf16") context.note("fma of bf16", "double, rounded once", true);
+    return shared.fma(operands, context);
+  },
   toI32: toInteger("i32", (operands, { helper }) => call(helper("f32ToI32"), ...operands)),
   toU32: toInteger("u32", (operands, { helper }) => call(helper("f32ToU32"), ...operands)),
 };
@@ -206,6 +247,9 @@ export function cppLiteral(type: ScalarType, value: number | boolean): Expressio
       if (!Number.isFinite(value))
         return { ...atom(`__int_as_float(0x${value > 0 ? "7f8" : "ff8"}00000)`), simple: true };
       return signed(`${decimal(value)}f`);
+    case "f16":
+    case "bf16":
+      return halfLiteral(type, value);
     case "i32":
       return value === -2147483648 ? simple("(-2147483647 - 1)") : signed(String(value));
     case "u32":

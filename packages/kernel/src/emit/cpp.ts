@@ -3,21 +3,40 @@
 import type {
   BuiltinName,
   ForNode,
+  KernelIR,
   LoadNode,
   StoreNode,
   SubgroupNode,
   UniformLoadNode,
   WhileNode,
 } from "../ir/nodes.ts";
-import { ELEMENT_BYTES, type ElementType, type Memory, type ScalarType, type Variable } from "../ir/types.ts";
+import {
+  isHalf,
+  sharedMemoryBytes,
+  type ElementType,
+  type Memory,
+  type ScalarType,
+  type Variable,
+} from "../ir/types.ts";
 import { Emitter } from "./base.ts";
+import { HALF_NAMES } from "./cpp-half.ts";
 import { CPP_TYPES, cppLiteral } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
 import { sharedBytes } from "./finish.ts";
 import type { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
+import type { EmitOptions } from "./result.ts";
+import type { HelperTable } from "./rows.ts";
+import { halfTypesOf } from "./uses.ts";
 
-const VECTORS: Readonly<Record<ElementType, string>> = { f32: "float", i32: "int", u32: "uint" };
+/** The vectors that wide accesses move; two-byte elements go in pairs, as words. */
+const VECTORS: Readonly<Record<ElementType, string>> = {
+  f32: "float",
+  i32: "int",
+  u32: "uint",
+  f16: "uint",
+  bf16: "uint",
+};
 
 /** Functions that emitted code calls by their own names. */
 export const CPP_FUNCTIONS: readonly string[] = (
@@ -30,9 +49,21 @@ interface Grid {
   readonly dynamicSharedBytes: number;
 }
 
+/** Words out of two-byte elements. */
+const pairs = (values: readonly Operand[]): Expression[] =>
+  Array.from({ length: values.length / 2 }, (_, k) =>
+    call("pack", values[2 * k] as Operand, values[2 * k + 1] as Operand),
+  );
+
 export abstract class CppEmitter extends Emitter {
   /** Shared memory beyond this is declared extern and sized at the launch. */
   protected abstract readonly staticSharedLimit: number;
+
+  constructor(ir: KernelIR, options: EmitOptions, helpers: HelperTable, taken: readonly string[] = []) {
+    const halves = halfTypesOf(ir);
+    super(ir, options, helpers, halves.all.size === 0 ? taken : [...taken, ...HALF_NAMES]);
+    for (const type of halves.all) this.helper(halves.exchanged.has(type) ? `${type}Exchanged` : type);
+  }
 
   protected get isLinear(): boolean {
     return this.options.grid === "linear";
@@ -91,7 +122,7 @@ export abstract class CppEmitter extends Emitter {
         `${type}* ${this.memoryName(memory)} = reinterpret_cast<${type}*>(${arena} + ${offset});`,
         site,
       );
-      offset += Math.ceil((memory.length * ELEMENT_BYTES) / 16) * 16;
+      offset += Math.ceil(sharedMemoryBytes(memory) / 16) * 16;
     }
     this.note(`${offset} bytes of shared memory`, "dynamic shared memory, set at the launch", false);
     return offset;
@@ -170,7 +201,8 @@ export abstract class CppEmitter extends Emitter {
   }
 
   #vector(memory: Memory, width: number): string {
-    return `${VECTORS[memory.element]}${width}`;
+    const words = isHalf(memory.element) ? width / 2 : width;
+    return words === 1 ? "unsigned" : `${VECTORS[memory.element]}${words}`;
   }
 
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
@@ -181,14 +213,20 @@ export abstract class CppEmitter extends Emitter {
     this.line(
       `const ${type} ${name} = *reinterpret_cast<const ${type}*>(&${this.element(memory, index).text});`,
     );
-    return results.map((_, k) => simple(`${name}.${"xyzw"[k]}`));
+    const { element } = memory;
+    if (!isHalf(element)) return results.map((_, k) => simple(`${name}.${"xyzw"[k]}`));
+    return results.map((_, k) => {
+      const word = results.length === 2 ? name : `${name}.${"xyzw"[k >> 1]}`;
+      return atom(`${element}::from(${word}${k % 2 === 0 ? "" : " >> 16"})`);
+    });
   }
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const { memory } = node;
     const type = this.#vector(memory, values.length);
     this.note(`store of ${values.length} consecutive ${memory.element} of ${memory.name}`, type, false);
-    const vector = call(`make_${type}`, ...values).text;
+    const parts = isHalf(memory.element) ? pairs(values) : values;
+    const vector = parts.length === 1 ? (parts[0] as Expression).text : call(`make_${type}`, ...parts).text;
     this.line(`*reinterpret_cast<${type}*>(&${this.element(memory, index).text}) = ${vector};`);
   }
 

@@ -8,6 +8,7 @@ import { EvolverError } from "../errors.ts";
 import type { AtomicNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
+import { cudaHalfHelpers } from "./cpp-half.ts";
 import { cudaRows } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
 import { finish, headerComment } from "./finish.ts";
@@ -35,6 +36,7 @@ __device__ inline void atomicStore(${type}* address, ${type} value) {
 
 const helpers: HelperTable = {
   ...cppHelpers,
+  ...cudaHalfHelpers,
   ...subgroupHelpers({
     width: 32,
     shuffle: (value, lane) => `__shfl_sync(${ALL}, ${value}, ${lane})`,

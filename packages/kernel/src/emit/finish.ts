@@ -1,7 +1,7 @@
 /** The last step of every emitter: the comment at the top of the file, and the result from the lines. */
 
 import type { KernelIR } from "../ir/nodes.ts";
-import { ELEMENT_BYTES } from "../ir/types.ts";
+import { sharedMemoryBytes } from "../ir/types.ts";
 import type { Lines } from "./lines.ts";
 import type { Emitted, EmitTarget, LoweringLog } from "./result.ts";
 
@@ -29,7 +29,7 @@ export function headerComment(ir: KernelIR, notes: readonly string[] = []): stri
 }
 
 export const sharedBytes = (ir: KernelIR): number =>
-  ir.shared.reduce((sum, { length }) => sum + length * ELEMENT_BYTES, 0);
+  ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0);
 
 export function finish(
   ir: KernelIR,

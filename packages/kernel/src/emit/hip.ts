@@ -8,6 +8,7 @@ import { EvolverError } from "../errors.ts";
 import type { AtomicNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
 import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
+import { hipHalfHelpers } from "./cpp-half.ts";
 import { hipRows } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
 import { finish, headerComment } from "./finish.ts";
@@ -27,6 +28,7 @@ __device__ inline T compareExchange(T* address, T expected, T desired) {
 function helpersFor(width: number): HelperTable {
   return {
     ...cppHelpers,
+    ...hipHalfHelpers,
     ...subgroupHelpers({
       width,
       shuffle: (value, lane) => `__shfl(${value}, ${lane})`,

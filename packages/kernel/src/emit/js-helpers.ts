@@ -6,6 +6,33 @@
 import { EXP2_COEFFICIENTS, EXP2_MAX, EXP2_MIN, ROUND_MAGIC } from "../math.ts";
 import type { Helper, HelperTable } from "./rows.ts";
 
+/** Rounding to a two-byte type: what is lost of a double's upper word, and where infinity and subnormal numbers begin. */
+function halves(
+  name: "F16" | "BF16",
+  bits: number,
+  infinite: string,
+  smallest: number,
+  magic: number,
+): HelperTable {
+  return {
+    [`round${name}`]: {
+      text: `/** To the nearest ${name.toLowerCase()}, ties to even. */
+function round${name}(x) {
+  const magnitude = Math.abs(x);
+  if (magnitude >= ${smallest}) return magnitude >= ${infinite} ? x * Infinity : roundSignificand(x, ${2 ** bits});
+  if (x === 0 || x !== x) return x;
+  const rounded = x + ${magic} - ${magic};
+  return rounded === 0 ? x * 0 : rounded;
+}`,
+      needs: ["roundSignificand"],
+    },
+    [`fma${name}`]: {
+      text: `const fma${name} = (a, b, c) => round${name}(fmaToOdd(a, b, c));`,
+      needs: ["fmaToOdd", `round${name}`],
+    },
+  };
+}
+
 const mathematics: HelperTable = {
   fround: { text: "const { fround } = Math;" },
   scratch: { text: "const scratch = new DataView(new ArrayBuffer(8));" },
@@ -37,17 +64,17 @@ function round(x) {
   return rounded === 0 ? x * 0 : rounded;
 }`,
   },
-  fma: {
-    text: `/** a·b + c with one rounding: the exact product, the sum rounded to odd, then to f32. */
-function fma(a, b, c) {
+  fmaToOdd: {
+    text: `/** a·b + c as a double rounded to odd: rounding that to a shorter type is exact. */
+function fmaToOdd(a, b, c) {
   const product = a * b;
   const sum = product + c;
   const part = sum - product;
   const error = product - (sum - part) + (c - part);
-  if (error === 0 || !Number.isFinite(sum) || error !== error) return fround(sum);
+  if (error === 0 || !Number.isFinite(sum) || error !== error) return sum;
   scratch.setFloat64(0, sum);
   const low = scratch.getUint32(4);
-  if ((low & 1) === 1) return fround(sum);
+  if ((low & 1) === 1) return sum;
   if (error > 0 === sum > 0) {
     scratch.setUint32(4, low | 1);
   } else if (low === 0) {
@@ -56,10 +83,56 @@ function fma(a, b, c) {
   } else {
     scratch.setUint32(4, low - 1);
   }
-  return fround(scratch.getFloat64(0));
+  return scratch.getFloat64(0);
 }`,
-    needs: ["fround", "scratch"],
+    needs: ["scratch"],
   },
+  fma: { text: "const fma = (a, b, c) => fround(fmaToOdd(a, b, c));", needs: ["fmaToOdd", "fround"] },
+  roundSignificand: {
+    text: `/** Rounds a double to nearest even at a bit of its upper word. */
+function roundSignificand(x, unit) {
+  scratch.setFloat64(0, x);
+  const high = scratch.getUint32(0);
+  const rest = high & (unit - 1);
+  const isTie = rest === unit / 2 && scratch.getUint32(4) === 0;
+  const up = isTie ? (high & unit) !== 0 : rest >= unit / 2;
+  scratch.setUint32(0, high - rest + (up ? unit : 0));
+  scratch.setUint32(4, 0);
+  return scratch.getFloat64(0);
+}`,
+    needs: ["scratch"],
+  },
+  ...halves("F16", 10, "65520", 2 ** -14, 1.5 * 2 ** 28),
+  ...halves("BF16", 13, String((2 - 2 ** -8) * 2 ** 127), 2 ** -126, 1.5 * 2 ** -81),
+  bitsOfF16: {
+    text: `/** The bits of a number that is exact in f16; every NaN gives the same. */
+function bitsOfF16(x) {
+  if (x !== x) return 0x7e00;
+  const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
+  const magnitude = Math.abs(x);
+  if (magnitude === Infinity) return sign | 0x7c00;
+  if (magnitude < ${2 ** -14}) return sign | (magnitude * ${2 ** 24});
+  scratch.setFloat64(0, magnitude);
+  return sign | ((scratch.getUint32(0) >>> 10) - ((1023 - 15) << 10));
+}`,
+    needs: ["scratch"],
+  },
+  expandF16: {
+    text: `/** The number with these bits in f16. */
+function expandF16(bits) {
+  const exponent = (bits >>> 10) & 31;
+  const significand = bits & 0x3ff;
+  const sign = (bits & 0x8000) === 0 ? 1 : -1;
+  if (exponent === 31) return significand === 0 ? sign * Infinity : NaN;
+  if (exponent === 0) return sign * significand * ${2 ** -24};
+  return sign * (significand + 1024) * 2 ** (exponent - 25);
+}`,
+  },
+  bitsOfBF16: {
+    text: "const bitsOfBF16 = (x) => (f32ToBits(x) >>> 16) & 0xffff;",
+    needs: ["f32ToBits"],
+  },
+  expandBF16: { text: "const expandBF16 = (bits) => bitsToF32(bits << 16);", needs: ["bitsToF32"] },
   f32ToI32: {
     text: `function f32ToI32(x) {
   if (x !== x) return 0;
@@ -130,6 +203,8 @@ const compareExchange: Helper = {
 
 const TYPES = [
   ["F32", "fround(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
+  ["F16", "roundF16(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
+  ["BF16", "roundBF16(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
   ["I32", "(a + b) | 0", "Math.min(a, b)", "Math.max(a, b)", "2147483647", "-2147483648"],
   ["U32", "(a + b) >>> 0", "Math.min(a, b)", "Math.max(a, b)", "4294967295", "0"],
 ] as const;
@@ -137,7 +212,8 @@ const TYPES = [
 /** Operations of a subgroup: from the lanes' values (undefined for a lane elsewhere) to the lanes' results. */
 const collectives: HelperTable = Object.fromEntries(
   TYPES.flatMap(([type, sum, min, max, highest, lowest]): [string, Helper][] => {
-    const needs = type === "F32" ? ["fround"] : [];
+    const isFloat = type.includes("F");
+    const needs = type === "F32" ? ["fround"] : isFloat ? [`round${type}`] : [];
     const reduction = (name: string, combine: string, identity: string, more: string[]): [string, Helper] => [
       `subgroup${name}${type}`,
       {
@@ -154,8 +230,8 @@ const collectives: HelperTable = Object.fromEntries(
     ];
     return [
       reduction("Sum", sum, "0", needs),
-      reduction("Min", min, highest, type === "F32" ? ["minF32"] : []),
-      reduction("Max", max, lowest, type === "F32" ? ["maxF32"] : []),
+      reduction("Min", min, highest, isFloat ? ["minF32"] : []),
+      reduction("Max", max, lowest, isFloat ? ["maxF32"] : []),
       scan("inclusiveSum", false),
       scan("exclusiveSum", true),
     ];

@@ -1,17 +1,26 @@
 /** JavaScript's row for each operation. bool is true or false here; the rest is as ops.ts says. */
 
-import type { ScalarType } from "../ir/types.ts";
+import { isFloat, isHalf, type ScalarType } from "../ir/types.ts";
 import { atom, call, choice, infix, prefix, simple, type Expression, type Operand } from "./expression.ts";
 import type { OpTable, Row } from "./rows.ts";
 
 const zero = simple("0");
 const one = simple("1");
 
-/** Wraps a number into the range of a type. */
-function wrap(expression: Expression, type: ScalarType): Expression {
+/** Wraps a number into the range of a type; only two-byte types need a helper. */
+function wrap(
+  expression: Expression,
+  type: ScalarType,
+  helper: (name: string) => string = (name) => name,
+): Expression {
   switch (type) {
     case "f32":
       return call("fround", expression);
+    case "f16":
+    case "bf16": {
+      const name = type === "f16" ? "roundF16" : "roundBF16";
+      return call(helper(name), expression);
+    }
     case "i32":
       return infix("|", expression, zero);
     case "u32":
@@ -26,9 +35,9 @@ type Pair = readonly [Operand, Operand];
 
 const arithmetic =
   (operator: string): Row =>
-  (operands, { result }) => {
+  (operands, { result, helper }) => {
     const [a, b] = operands as Pair;
-    return wrap(infix(operator, a, b), result);
+    return wrap(infix(operator, a, b), result, helper);
   };
 
 const compare =
@@ -40,9 +49,9 @@ const compare =
 
 const mathFunction =
   (name: string, rounds: boolean): Row =>
-  ([a]) => {
+  ([a], context) => {
     const result = call(`Math.${name}`, a as Operand);
-    return rounds ? call("fround", result) : result;
+    return rounds ? wrap(result, context.result, context.helper) : result;
   };
 
 const helperFunction =
@@ -64,7 +73,7 @@ const floored = (a: Operand, b: Operand): Expression => call("Math.floor", infix
 const extreme =
   (name: "min" | "max"): Row =>
   (operands, { result, helper }) =>
-    call(result === "f32" ? helper(`${name}F32`) : `Math.${name}`, ...operands);
+    call(isFloat(result) ? helper(`${name}F32`) : `Math.${name}`, ...operands);
 
 const bitwise =
   (operator: string, logical: string): Row =>
@@ -97,12 +106,19 @@ const bitcast =
     return type === "u32" ? wrap(bits, "u32") : bits;
   };
 
+const roundTo =
+  (type: "f16" | "bf16"): Row =>
+  ([operand], { helper }) => {
+    const a = operand as Operand;
+    return a.type === type ? a : wrap(a, type, helper);
+  };
+
 export const jsRows: OpTable = {
   add: arithmetic("+"),
   sub: arithmetic("-"),
-  mul: (operands, { result }) => {
+  mul: (operands, { result, helper }) => {
     const [a, b] = operands as Pair;
-    if (result !== "i32" && result !== "u32") return wrap(infix("*", a, b), result);
+    if (result !== "i32" && result !== "u32") return wrap(infix("*", a, b), result, helper);
     const product = call("Math.imul", a, b);
     return result === "u32" ? wrap(product, "u32") : product;
   },
@@ -119,7 +135,8 @@ export const jsRows: OpTable = {
     result === "i32" ? wrap(prefix("-", a as Operand), result) : prefix("-", a as Operand),
   abs: ([a], { result }) =>
     result === "i32" ? wrap(call("Math.abs", a as Operand), result) : call("Math.abs", a as Operand),
-  fma: helperFunction("fma"),
+  fma: (operands, { result, helper }) =>
+    call(helper(isHalf(result) ? `fma${result.toUpperCase()}` : "fma"), ...operands),
   select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
   sqrt: mathFunction("sqrt", true),
   rsqrt: ([a]) => call("fround", infix("/", one, call("Math.sqrt", a as Operand))),
@@ -162,9 +179,11 @@ export const jsRows: OpTable = {
   toU32: toInteger("u32"),
   toF32: ([operand]) => {
     const a = operand as Operand;
-    if (a.type === "f32") return a;
+    if (isFloat(a.type)) return a;
     return a.type === "bool" ? bit(a) : call("fround", a);
   },
+  toF16: roundTo("f16"),
+  toBF16: roundTo("bf16"),
   toBool: ([a]) => ((a as Operand).type === "bool" ? (a as Operand) : infix("!==", a as Operand, zero)),
   toIndex: ([a]) => a as Operand,
   bitcastF32: bitcast("f32"),

@@ -16,7 +16,7 @@ import type {
   UniformLoadNode,
   WhileNode,
 } from "../ir/nodes.ts";
-import type { ElementType, Memory, ScalarType, Variable } from "../ir/types.ts";
+import { isHalf, type ElementType, type Memory, type ScalarType, type Variable } from "../ir/types.ts";
 import { blocksOf } from "../ir/walk.ts";
 import { Emitter } from "./base.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
@@ -33,6 +33,8 @@ const ARRAYS: Readonly<Record<ElementType, string>> = {
   f32: "Float32Array",
   i32: "Int32Array",
   u32: "Uint32Array",
+  f16: "Uint16Array",
+  bf16: "Uint16Array",
 };
 
 export class JsEmitter extends Emitter {
@@ -159,20 +161,31 @@ export class JsEmitter extends Emitter {
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
+  /** Elements of two bytes are held as their bits. */
+  protected override loadElement(memory: Memory, index: Expression): Expression {
+    const element = this.element(memory, index);
+    if (!isHalf(memory.element)) return element;
+    return call(this.helper(`expand${memory.element.toUpperCase()}`), element);
+  }
+
+  protected override storeElement(memory: Memory, index: Expression, value: Expression): void {
+    const { element } = memory;
+    const text = isHalf(element)
+      ? call(this.helper(`bitsOf${element.toUpperCase()}`), value).text
+      : value.text;
+    this.line(`${this.element(memory, index).text} = ${text};`);
+  }
+
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
     const base = this.bind(index, "index", "offset");
     this.note(wide(node, node.results.length), `${node.results.length} scalar loads`, true);
-    return node.results.map((_, k) => this.#at(node.memory, base, k));
+    return node.results.map((_, k) => this.loadElement(node.memory, at(base, k)));
   }
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const base = this.bind(index, "index", "offset");
     this.note(wide(node, values.length), `${values.length} scalar stores`, true);
-    values.forEach((value, k) => this.line(`${this.#at(node.memory, base, k).text} = ${value.text};`));
-  }
-
-  #at(memory: Memory, base: Expression, k: number): Expression {
-    return this.element(memory, k === 0 ? base : infix("+", base, simple(String(k))));
+    values.forEach((value, k) => this.storeElement(node.memory, at(base, k), value));
   }
 
   protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
@@ -191,7 +204,7 @@ export class JsEmitter extends Emitter {
     const stable = this.bind(index, "index", "offset");
     this.barrier();
     const value = this.bind(
-      this.element(node.memory, stable),
+      this.loadElement(node.memory, stable),
       node.memory.element,
       `${node.memory.name}Value`,
     );
@@ -273,6 +286,10 @@ export class JsEmitter extends Emitter {
     this.line(`yield [${place}, ${this.helper(operation)}];`);
   }
 }
+
+/** The k-th element after one. */
+const at = (base: Expression, k: number): Expression =>
+  k === 0 ? base : infix("+", base, simple(String(k)));
 
 function wide(node: LoadNode | StoreNode, width: number): string {
   return `${node.kind} of ${width} consecutive ${node.memory.element} of ${node.memory.name}`;

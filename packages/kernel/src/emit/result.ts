@@ -2,7 +2,7 @@
 
 import { EvolverError } from "../errors.ts";
 import type { SourceLocation } from "../ir/site.ts";
-import type { ElementType, NumericType } from "../ir/types.ts";
+import type { ElementType, WordType } from "../ir/types.ts";
 
 export type EmitTarget = "js" | "wgsl" | "cuda" | "hip";
 
@@ -20,6 +20,11 @@ export interface EmitOptions {
    * "builtin" uses subgroupAdd and its like.
    */
   readonly subgroupSums?: "exact" | "builtin";
+  /**
+   * WGSL: whether the device has the feature shader-f16 (the default). Without it f16 is f32 rounded after each
+   * operation, and memory of f16 is packed in words; so is bf16 always.
+   */
+  readonly shaderF16?: boolean;
   /** WGSL: take `subgroup_id` from the built-in of that name (the default), or compute it from the local index. */
   readonly subgroupId?: "builtin" | "computed";
 }
@@ -47,7 +52,7 @@ export interface LoweringReport {
 export interface UniformField {
   /** The scalar parameter, or `numWorkgroups.x|y|z`. */
   readonly name: string;
-  readonly type: NumericType;
+  readonly type: WordType;
   /** In bytes. */
   readonly offset: number;
 }

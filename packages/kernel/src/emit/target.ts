@@ -64,7 +64,14 @@ export abstract class Target {
   protected abstract declareVariable(name: string, type: Variable["type"], text: string | null): string;
   /** One element of memory, to read or to assign. */
   protected abstract element(memory: Memory, index: Expression): Expression;
-  /** A load of 2 or 4 elements: the expression of each, after whatever statements it needs. */
+  /** The value of one element. */
+  protected loadElement(memory: Memory, index: Operand): Expression {
+    return this.element(memory, index);
+  }
+  protected storeElement(memory: Memory, index: Operand, value: Operand): void {
+    this.line(`${this.element(memory, index).text} = ${value.text};`);
+  }
+  /** A load of 2, 4 or 8 elements: the expression of each, after whatever statements it needs. */
   protected abstract wideLoad(node: LoadNode, index: Operand): readonly Expression[];
   protected abstract wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void;
   /** The expression of an atomic operation's old value, or of the operation alone for a store. */

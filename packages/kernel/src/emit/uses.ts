@@ -2,6 +2,7 @@
 
 import type { Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
 import type { Memory, Value } from "../ir/types.ts";
+import { isHalf, type HalfType } from "../ir/types.ts";
 import { blocksOf, resultsOf, visitNodes } from "../ir/walk.ts";
 
 export interface Uses {
@@ -60,6 +61,40 @@ export function countUses(ir: KernelIR): Uses {
   };
   visit(ir.body);
   return { count: ({ id }) => counts[id] ?? 0, block: ({ id }) => blocks[id] ?? null };
+}
+
+/** Buffers in the order of the parameters, then shared memory. */
+export function memoriesOf(ir: KernelIR): Memory[] {
+  const buffers = ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : []));
+  return [...buffers, ...ir.shared];
+}
+
+/** Memory that is stored to one element at a time. */
+export function singlyStored(ir: KernelIR): ReadonlySet<Memory> {
+  const memories = new Set<Memory>();
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "store" && node.values.length === 1) memories.add(node.memory);
+  });
+  return memories;
+}
+
+/** The two-byte types that a kernel touches, and those of them that its lanes exchange. */
+export function halfTypesOf(ir: KernelIR): {
+  readonly all: ReadonlySet<HalfType>;
+  readonly exchanged: ReadonlySet<HalfType>;
+} {
+  const all = new Set<HalfType>();
+  const exchanged = new Set<HalfType>();
+  for (const { element } of memoriesOf(ir)) if (isHalf(element)) all.add(element);
+  visitNodes(ir.body, (node) => {
+    for (const { type } of resultsOf(node)) {
+      if (!isHalf(type)) continue;
+      all.add(type);
+      if (node.kind === "subgroup") exchanged.add(type);
+    }
+    if (node.kind === "var" && isHalf(node.variable.type)) all.add(node.variable.type);
+  });
+  return { all, exchanged };
 }
 
 /** Whether a loop may be waiting for what other invocations do. */

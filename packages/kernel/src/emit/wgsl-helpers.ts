@@ -1,6 +1,7 @@
 /** The text of the functions and module variables that emitted WGSL may need. */
 
 import type { Helper, HelperTable } from "./rows.ts";
+import { wgslHalfHelpers } from "./wgsl-half.ts";
 
 const SPACES = [
   ["Storage", "storage, ", ", read_write"],
@@ -86,44 +87,63 @@ fn tanhF32(x: f32) -> f32 {
 };
 
 /** Exact reductions for a subgroup of `width` lanes. */
-function reductions(width: number): HelperTable {
+function reductions(width: number, hasF16: boolean): HelperTable {
   const steps: number[] = [];
   for (let offset = width / 2; offset >= 1; offset /= 2) steps.push(offset);
-  const butterfly = (name: string, combine: (other: string) => string): Helper => ({
-    text: `fn ${name}(value: f32) -> f32 {
+  const butterfly = (name: string, combine: (other: string) => string, type = "f32"): Helper => ({
+    text: `fn ${name}(value: ${type}) -> ${type} {
   var result = value;
 ${steps.map((offset) => `  result = ${combine(`subgroupShuffleXor(result, ${offset}u)`)};`).join("\n")}
   return result;
 }`,
   });
-  return {
-    subgroupSumF32: {
+  /** `round` says how a step is rounded to the type. */
+  const sums = (
+    name: string,
+    type: string,
+    round: (sum: string) => string,
+    needs: readonly string[],
+  ): HelperTable => ({
+    [`subgroupSum${name}`]: {
       text: `// The order of a subgroup's sum is a butterfly, so that it has the same bits everywhere.
-${butterfly("subgroupSumF32", (other) => `result + ${other}`).text}`,
+${butterfly(`subgroupSum${name}`, (other) => round(`result + ${other}`), type).text}`,
+      needs,
     },
-    subgroupMinF32: butterfly("subgroupMinF32", (other) => `min(result, ${other})`),
-    subgroupMaxF32: butterfly("subgroupMaxF32", (other) => `max(result, ${other})`),
-    inclusiveSumF32: {
+    [`inclusiveSum${name}`]: {
       text: `// The sum over the lanes up to this one.
-fn inclusiveSumF32(value: f32, lane: u32) -> f32 {
+fn inclusiveSum${name}(value: ${type}, lane: u32) -> ${type} {
   var sum = value;
 ${steps
   .toReversed()
-  .map((offset) => `  sum = select(sum, subgroupShuffleUp(sum, ${offset}u) + sum, lane >= ${offset}u);`)
+  .map((offset) => {
+    const next = round(`subgroupShuffleUp(sum, ${offset}u) + sum`);
+    return `  sum = select(sum, ${next}, lane >= ${offset}u);`;
+  })
   .join("\n")}
   return sum;
 }`,
+      needs,
     },
-    exclusiveSumF32: {
-      text: `fn exclusiveSumF32(value: f32, lane: u32) -> f32 {
-  return select(subgroupShuffleUp(inclusiveSumF32(value, lane), 1u), 0.0f, lane == 0u);
+    [`exclusiveSum${name}`]: {
+      text: `fn exclusiveSum${name}(value: ${type}, lane: u32) -> ${type} {
+  return select(subgroupShuffleUp(inclusiveSum${name}(value, lane), 1u), ${type}(0), lane == 0u);
 }`,
-      needs: ["inclusiveSumF32"],
+      needs: [`inclusiveSum${name}`],
     },
+  });
+  const f16 = hasF16 ? "f16" : "f32";
+  return {
+    ...sums("F16", f16, (sum) => (hasF16 ? sum : `roundF16(${sum})`), hasF16 ? [] : ["roundF16"]),
+    ...sums("BF16", "f32", (sum) => `roundBF16(${sum})`, ["roundBF16"]),
+    subgroupMinF16: butterfly("subgroupMinF16", (other) => `min(result, ${other})`, f16),
+    subgroupMaxF16: butterfly("subgroupMaxF16", (other) => `max(result, ${other})`, f16),
+    subgroupMinF32: butterfly("subgroupMinF32", (other) => `min(result, ${other})`),
+    subgroupMaxF32: butterfly("subgroupMaxF32", (other) => `max(result, ${other})`),
+    ...sums("F32", "f32", (sum) => sum, []),
   };
 }
 
-export function wgslHelpers(width: number): HelperTable {
+export function wgslHelpers(width: number, hasF16: boolean): HelperTable {
   return {
     infinityBits: {
       text: "// WGSL has no literal for these; a constant expression must not give them either.\nvar<private> infinityBits: u32 = 0x7f800000u;",
@@ -178,6 +198,7 @@ fn floatBits(x: f32) -> u32 {
 }`,
     },
     ...atomics,
-    ...reductions(width),
+    ...wgslHalfHelpers,
+    ...reductions(width, hasF16),
   };
 }

@@ -3,7 +3,7 @@
  * as the compiler does not see constants: the emitter names those that it must not see.
  */
 
-import type { ScalarType } from "../ir/types.ts";
+import { isFloat, type HalfType, type ScalarType } from "../ir/types.ts";
 import {
   call,
   COMPARE,
@@ -18,7 +18,7 @@ import {
 } from "./expression.ts";
 import type { OpTable, Row } from "./rows.ts";
 
-export const WGSL_TYPES: Readonly<Record<ScalarType, string>> = {
+export const WGSL_TYPES: Readonly<Record<Exclude<ScalarType, HalfType>, string>> = {
   f32: "f32",
   i32: "i32",
   u32: "u32",
@@ -88,7 +88,8 @@ const bitcast =
     return type === "u32" ? bits : call("bitcast<i32>", bits);
   };
 
-export const wgslRows: OpTable = {
+/** All but the rounding to two-byte types, which is wgsl-half.ts's. */
+export const wgslRows: Omit<OpTable, "toF16" | "toBF16"> = {
   add: operator("+"),
   sub: operator("-"),
   mul: operator("*"),
@@ -124,7 +125,7 @@ export const wgslRows: OpTable = {
   /** Compilers make `a != b` false where an operand is NaN. */
   ne: (operands) => {
     const [a, b] = operands as Pair;
-    return a.type === "f32" ? prefix("!", infix("==", a, b)) : infix("!=", a, b);
+    return isFloat(a.type) ? prefix("!", infix("==", a, b)) : infix("!=", a, b);
   },
   lt: operator("<"),
   le: operator("<="),
@@ -167,6 +168,8 @@ export function wgslLiteral(type: ScalarType, value: number | boolean): Expressi
   switch (type) {
     case "f32":
       return signed(`${decimal(value)}f`);
+    case "f16":
+      return signed(`${decimal(value)}h`);
     case "i32":
       return value === -2147483648 ? simple("i32(-2147483648)") : signed(`${value}i`);
     default:

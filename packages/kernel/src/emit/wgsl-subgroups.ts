@@ -1,6 +1,7 @@
 /** WGSL's expression for each subgroup operation. */
 
 import type { SubgroupOp } from "../ir/nodes.ts";
+import { isHalf } from "../ir/types.ts";
 import { call, infix, type Expression, type Operand } from "./expression.ts";
 
 interface SubgroupContext {
@@ -18,7 +19,9 @@ export function subgroupCall(
   { isExact, helper, lane }: SubgroupContext,
 ): Expression {
   const [value, second] = operands as [Operand, Operand];
-  const orders = isExact && value.type === "f32";
+  const orders = (isExact && value.type === "f32") || isHalf(value.type);
+  // The smallest and the largest of numbers that are exact in a shorter type are so too.
+  const type = value.type.toUpperCase();
   const reduce = (exact: string, builtin: string): Expression =>
     call(orders ? helper(exact) : builtin, value);
   const scan = (exact: string, builtin: string): Expression =>
@@ -30,15 +33,15 @@ export function subgroupCall(
       : call(builtin, value, second);
   switch (op) {
     case "sum":
-      return reduce("subgroupSumF32", "subgroupAdd");
+      return reduce(`subgroupSum${type}`, "subgroupAdd");
     case "min":
-      return reduce("subgroupMinF32", "subgroupMin");
+      return reduce(`subgroupMin${value.type === "f16" ? "F16" : "F32"}`, "subgroupMin");
     case "max":
-      return reduce("subgroupMaxF32", "subgroupMax");
+      return reduce(`subgroupMax${value.type === "f16" ? "F16" : "F32"}`, "subgroupMax");
     case "inclusiveSum":
-      return scan("inclusiveSumF32", "subgroupInclusiveAdd");
+      return scan(`inclusiveSum${type}`, "subgroupInclusiveAdd");
     case "exclusiveSum":
-      return scan("exclusiveSumF32", "subgroupExclusiveAdd");
+      return scan(`exclusiveSum${type}`, "subgroupExclusiveAdd");
     case "any":
       return call("subgroupAny", value);
     case "all":

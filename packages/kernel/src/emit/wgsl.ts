@@ -15,7 +15,14 @@ import type {
   SubgroupNode,
   UniformLoadNode,
 } from "../ir/nodes.ts";
-import { ELEMENT_BYTES, type Memory, type NumericType, type ScalarType, type Variable } from "../ir/types.ts";
+import {
+  elementBytes,
+  isHalf,
+  type Memory,
+  type WordType,
+  type ScalarType,
+  type Variable,
+} from "../ir/types.ts";
 import { visitNodes } from "../ir/walk.ts";
 import { Emitter } from "./base.ts";
 import { atom, call, infix, prefix, simple, type Expression, type Operand } from "./expression.ts";
@@ -23,9 +30,13 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
-import { accessWidths } from "./uses.ts";
-import { helperTexts, type HelperTable } from "./rows.ts";
+import { accessWidths, halfTypesOf, memoriesOf } from "./uses.ts";
+import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
 import { subgroupCall } from "./wgsl-subgroups.ts";
+import { withHalves } from "./wgsl-half.ts";
+import { atomicCall } from "./wgsl-atomics.ts";
+import { AXES, openEntry } from "./wgsl-entry.ts";
+import { PackedMemories } from "./wgsl-packed.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
@@ -37,14 +48,19 @@ const TAKEN_NAMES = (
   "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
 ).split(" ");
 
-const AXES = ["x", "y", "z"] as const;
+/** Every field of the uniform struct has four bytes. */
+const WORD_BYTES = 4;
 
 export class WgslEmitter extends Emitter {
-  protected override readonly rows = wgslRows;
+  protected override readonly rows: OpTable;
   protected override readonly forever = "loop {";
   readonly #helpers: HelperTable;
   /** The narrowest access to each memory: what its array is made of, for a binding has one type. */
   readonly #widths: ReadonlyMap<Memory, number>;
+  /** Memory whose elements WGSL does not have. */
+  readonly #packed: PackedMemories;
+  /** Whether WGSL's own f16 is used. */
+  readonly #hasF16: boolean;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
   #readsParams = false;
@@ -54,8 +70,12 @@ export class WgslEmitter extends Emitter {
 
   /** @throws EvolverError DYNAMIC_UNIFORMITY for a kernel whose uniformity is not proved, which WebGPU refuses */
   constructor(ir: KernelIR, options: EmitOptions) {
-    const helpers = wgslHelpers(ir.subgroupSize);
+    const halves = halfTypesOf(ir).all;
+    const hasF16 = options.shaderF16 !== false && halves.has("f16");
+    const helpers = wgslHelpers(ir.subgroupSize, hasF16);
     super(ir, options, helpers, TAKEN_NAMES);
+    this.#hasF16 = hasF16;
+    this.rows = withHalves(wgslRows, hasF16);
     if (ir.uniformity === "dynamic") {
       throw new EvolverError(
         "DYNAMIC_UNIFORMITY",
@@ -68,12 +88,25 @@ export class WgslEmitter extends Emitter {
     }
     this.#helpers = helpers;
     this.#widths = accessWidths(ir);
+    const lacking = memoriesOf(ir).filter(({ element }) => isHalf(element) && !this.#isNative(element));
+    this.#packed = new PackedMemories(ir, lacking, this.#widths, {
+      element: (memory, index) => this.element(memory, index),
+      bind: (expression, hint) => this.bind(expression, "u32", hint),
+      line: (text) => this.line(text),
+      helper: (name) => this.helper(name),
+      note: (request, became) => this.note(request, became, true),
+    });
     let hasSubgroups = false;
     visitNodes(ir.body, (node) => (hasSubgroups ||= node.kind === "subgroup"));
     this.#hasSubgroups = hasSubgroups;
     this.#hasReadWrite = ir.params.some(
       (param) => param.kind === "buffer" && param.memory.access === "read_write",
     );
+  }
+
+  /** Whether WGSL's own f16 holds a type. */
+  #isNative(type: ScalarType): boolean {
+    return type === "f16" && this.#hasF16;
   }
 
   get #isLinear(): boolean {
@@ -85,6 +118,7 @@ export class WgslEmitter extends Emitter {
     const entryPoint = this.names.take(ir.name);
     this.body();
     const file = new Lines();
+    if (this.#hasF16) file.add("enable f16;");
     if (this.#hasSubgroups) {
       file.add("enable subgroups;");
       file.add("// Uniformity is proved before this is emitted, by rules that know more than WGSL's.");
@@ -123,7 +157,7 @@ export class WgslEmitter extends Emitter {
         binding,
         element: memory.element,
         readOnly,
-        minBytes: ELEMENT_BYTES * this.#width(memory),
+        minBytes: this.#elementBytes(memory),
       });
     }
     return bindings;
@@ -132,8 +166,8 @@ export class WgslEmitter extends Emitter {
   #uniform(file: Lines, binding: number): Emitted["uniform"] {
     const fields: UniformField[] = [];
     const lines: string[] = [];
-    const add = (name: string, type: NumericType, text: string): void => {
-      fields.push({ name, type, offset: fields.length * ELEMENT_BYTES });
+    const add = (name: string, type: WordType, text: string): void => {
+      fields.push({ name, type, offset: fields.length * WORD_BYTES });
       lines.push(`  ${text}: ${type},`);
     };
     for (const param of this.ir.params)
@@ -143,14 +177,22 @@ export class WgslEmitter extends Emitter {
     if (fields.length === 0) return null;
     file.add(`struct Params {\n${lines.join("\n")}\n}`, this.ir.site);
     file.add(`@group(0) @binding(${binding}) var<uniform> params: Params;`, this.ir.site);
-    return { binding, bytes: Math.ceil((fields.length * ELEMENT_BYTES) / 16) * 16, fields };
+    return { binding, bytes: Math.ceil((fields.length * WORD_BYTES) / 16) * 16, fields };
   }
 
+  /** Elements in a vector of the array; WGSL has none of 8. */
   #width(memory: Memory): number {
-    return this.#widths.get(memory) ?? 1;
+    return Math.min(4, this.#widths.get(memory) ?? 1);
+  }
+
+  /** The size of an element of the array as declared. */
+  #elementBytes(memory: Memory): number {
+    if (this.#packed.has(memory)) return this.#packed.wordsOf(memory) * WORD_BYTES;
+    return elementBytes(memory.element) * this.#width(memory);
   }
 
   #array(memory: Memory, length: number | null): string {
+    if (this.#packed.has(memory)) return this.#packed.array(memory, length);
     const width = this.#width(memory);
     const plain = memory.atomic && memory.element === "f32" ? "u32" : memory.element;
     const scalar = memory.atomic ? `atomic<${plain}>` : plain;
@@ -159,50 +201,12 @@ export class WgslEmitter extends Emitter {
   }
 
   #entry(file: Lines, entryPoint: string, body: Lines): void {
-    const { ir, usedBuiltins: used } = this;
-    const [x, y, z] = ir.workgroupSize;
-    const uses = (name: string): boolean => AXES.some((axis) => used.has(`${name}.${axis}` as BuiltinName));
-    const isBuiltinId = this.#hasSubgroups && this.options.subgroupId !== "computed";
-    const computesId = used.has("subgroupId") && !isBuiltinId;
-    const computesLane = used.has("lane") && !this.#hasSubgroups;
-    const needsGroup =
-      this.#isLinear || uses("workgroupId") || uses("globalId") || used.has("workgroupIndex");
-    const needsGrid = this.#isLinear || uses("numWorkgroups") || used.has("workgroupIndex");
-    const parameters = [
-      needsGroup && "@builtin(workgroup_id) groupId: vec3<u32>",
-      needsGrid && "@builtin(num_workgroups) gridSize: vec3<u32>",
-      (uses("localId") || uses("globalId")) && "@builtin(local_invocation_id) localId: vec3<u32>",
-      (used.has("localIndex") || computesId || computesLane) &&
-        "@builtin(local_invocation_index) localIndex: u32",
-      used.has("lane") && this.#hasSubgroups && "@builtin(subgroup_invocation_id) lane: u32",
-      used.has("subgroupId") && isBuiltinId && "@builtin(subgroup_id) subgroupId: u32",
-    ].filter((text) => text !== false);
-    file.add(`@compute @workgroup_size(${x}, ${y}, ${z})`, ir.site);
-    file.add(`fn ${entryPoint}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
-    file.depth = 1;
-    const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`, ir.site);
-    const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
-    if (this.#isLinear) {
-      declare("workgroupIndex", linear);
-      file.add(
-        "if (workgroupIndex >= params.numWorkgroupsX * params.numWorkgroupsY * params.numWorkgroupsZ) {\n  return;\n}",
-      );
-    } else if (used.has("workgroupIndex")) declare("workgroupIndex", linear);
-    const ids = {
-      x: "workgroupIndex % params.numWorkgroupsX",
-      y: "workgroupIndex / params.numWorkgroupsX % params.numWorkgroupsY",
-      z: "workgroupIndex / params.numWorkgroupsX / params.numWorkgroupsY",
-    };
-    for (const [k, axis] of AXES.entries()) {
-      const id = builtinName(`workgroupId.${axis}`);
-      const isUsed = used.has(`workgroupId.${axis}`) || used.has(`globalId.${axis}`);
-      if (this.#isLinear && isUsed) declare(id, ids[axis]);
-      const group = this.#isLinear ? id : `groupId.${axis}`;
-      if (used.has(`globalId.${axis}`))
-        declare(builtinName(`globalId.${axis}`), `${group} * ${ir.workgroupSize[k]}u + localId.${axis}`);
-    }
-    if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
-    if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+    const { ir, usedBuiltins, options } = this;
+    openEntry(file, entryPoint, ir, usedBuiltins, {
+      isLinear: this.#isLinear,
+      hasSubgroups: this.#hasSubgroups,
+      hasSubgroupId: this.#hasSubgroups && options.subgroupId !== "computed",
+    });
     // What nothing touches still belongs to the interface: a layout made from the shader must have it.
     for (const param of ir.params)
       if (param.kind === "buffer" && !this.#touched.has(param.memory))
@@ -225,7 +229,9 @@ export class WgslEmitter extends Emitter {
 
   protected override literal(type: ScalarType, value: number | boolean): Expression {
     const isPlain = typeof value === "boolean" || (Number.isFinite(value) && !Object.is(value, -0));
+    if (isHalf(type) && !this.#isNative(type)) return this.literal("f32", value);
     if (isPlain) return wgslLiteral(type, value);
+    if (type === "f16") return { ...call("f16", this.literal("f32", value)), simple: true };
     const name = Number.isNaN(value) ? "nanBits" : value === 0 ? "negativeZeroBits" : "infinityBits";
     const bits = { ...call("bitcast<f32>", simple(this.helper(name))), simple: true };
     return value === -Infinity ? { ...prefix("-", bits), simple: true } : bits;
@@ -257,7 +263,7 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override declareVariable(name: string, type: Variable["type"], text: string | null): string {
-    return `var ${name}: ${WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
+    return `var ${name}: ${isHalf(type) ? (this.#isNative(type) ? "f16" : "f32") : WGSL_TYPES[type]}${text === null ? "" : ` = ${text}`};`;
   }
 
   protected override element(memory: Memory, index: Expression): Expression {
@@ -265,8 +271,18 @@ export class WgslEmitter extends Emitter {
     return atom(`${this.memoryName(memory)}[${index.text}]`);
   }
 
+  protected override loadElement(memory: Memory, index: Operand): Expression {
+    return this.#packed.has(memory) ? this.#packed.load(memory, index) : this.element(memory, index);
+  }
+
+  protected override storeElement(memory: Memory, index: Operand, value: Operand): void {
+    if (this.#packed.has(memory)) this.#packed.store(memory, index, value);
+    else super.storeElement(memory, index, value);
+  }
+
   protected override wideLoad(node: LoadNode, index: Operand): readonly Expression[] {
     const { memory, results } = node;
+    if (this.#packed.has(memory)) return this.#packed.loadMany(memory, index, results.length);
     const width = this.#width(memory);
     this.#noteWidth("load", memory, results.length);
     if (width === 1) {
@@ -283,6 +299,7 @@ export class WgslEmitter extends Emitter {
 
   protected override wideStore(node: StoreNode, index: Operand, values: readonly Operand[]): void {
     const { memory } = node;
+    if (this.#packed.has(memory)) return this.#packed.storeMany(memory, index, values);
     const width = this.#width(memory);
     this.#noteWidth("store", memory, values.length);
     if (width === 1) {
@@ -303,7 +320,13 @@ export class WgslEmitter extends Emitter {
     const parts = asked / width;
     const became =
       parts === 1 ? `vec${width}` : `${parts} ${action}s of ${width === 1 ? "a scalar" : `vec${width}`}`;
-    const why = parts === 1 ? "" : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
+    const isWidest = width === 4;
+    const why =
+      parts === 1
+        ? ""
+        : isWidest
+          ? ", the widest vectors"
+          : `: ${memory.name} is also accessed ${width === 1 ? "singly" : "in pairs"}`;
     this.note(
       `${action} of ${asked} consecutive ${memory.element} of ${memory.name}`,
       became + why,
@@ -329,32 +352,11 @@ export class WgslEmitter extends Emitter {
   }
 
   protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
-    const { op, memory, order } = node;
-    const space = memory.space === "shared" ? "Workgroup" : "Storage";
-    const address = simple(`&${this.element(memory, index).text}`);
-    if (order !== "relaxed")
-      this.note(
-        `atomic ${op} of ${memory.name} that orders other accesses (${order})`,
-        "a relaxed one: WGSL has no other",
-        true,
-      );
-    if (op === "compareExchange")
-      return call(
-        this.helper(`compareExchange${space}${memory.element.toUpperCase()}`),
-        address,
-        ...operands,
-      );
-    const name = `atomic${op[0]?.toUpperCase()}${op.slice(1)}`;
-    if (memory.element !== "f32") return call(name, address, ...operands);
-    if (op === "add") {
-      this.note(`atomic add of f32 to ${memory.name}`, "a loop of compare-exchange", true);
-      return call(this.helper(`atomicAddF32${space}`), address, ...operands);
-    }
-    const bits = operands.map((operand) => call("bitcast<u32>", operand));
-    const result = call(name, address, ...bits);
-    return op === "store" || node.result === null || !this.isUsed(node.result)
-      ? result
-      : call("bitcast<f32>", result);
+    return atomicCall(node, this.element(node.memory, index), operands, {
+      isUsed: node.result !== null && this.isUsed(node.result),
+      helper: (name) => this.helper(name),
+      note: (request, became) => this.note(request, became, true),
+    });
   }
 
   protected override barrier(): void {
@@ -364,6 +366,7 @@ export class WgslEmitter extends Emitter {
 
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {
     if (this.#hasReadWrite) this.line("storageBarrier();");
+    if (this.#packed.has(node.memory)) return this.#packed.uniformLoad(node.memory, index);
     return call("workgroupUniformLoad", simple(`&${this.element(node.memory, index).text}`));
   }
 

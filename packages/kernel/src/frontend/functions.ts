@@ -4,10 +4,20 @@ import { EvolverError } from "../errors.ts";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
 import type { ScalarType } from "../ir/types.ts";
-import { lift, Scalar, wrap, type Bool, type F32, type I32, type U32 } from "./scalar.ts";
+import {
+  lift,
+  Scalar,
+  wrap,
+  type BF16,
+  type Bool,
+  type F16,
+  type F32,
+  type Float,
+  type I32,
+  type U32,
+} from "./scalar.ts";
 
-type Float = F32 | number;
-type Numeric = F32 | I32 | U32;
+type Numeric = Float | I32 | U32;
 /** The literals that may stand beside a value of class S. */
 type LiteralOf<S extends Scalar> = S extends Bool ? boolean : number;
 
@@ -52,10 +62,13 @@ export function select(
 }
 
 /** a·b + c with one rounding. */
-export function fma(a: Float, b: Float, c: Float): F32 {
-  const recorder = firstScalar([a, b, c]).recorder;
+export function fma(a: F32 | number, b: F32 | number, c: F32 | number): F32;
+export function fma(a: F16 | number, b: F16 | number, c: F16 | number): F16;
+export function fma(a: BF16 | number, b: BF16 | number, c: BF16 | number): BF16;
+export function fma(a: Float | number, b: Float | number, c: Float | number): Float {
+  const { recorder, type } = firstScalar([a, b, c]);
   return wrap(
-    recorder.op("fma", [lift(recorder, a, "f32"), lift(recorder, b, "f32"), lift(recorder, c, "f32")]),
+    recorder.op("fma", [lift(recorder, a, type), lift(recorder, b, type), lift(recorder, c, type)]),
   );
 }
 
@@ -65,23 +78,23 @@ export const exp2 = (x: F32): F32 => call("exp2", x);
 /** Natural logarithm. */
 export const log = (x: F32): F32 => call("log", x);
 export const log2 = (x: F32): F32 => call("log2", x);
-export const sqrt = (x: F32): F32 => call("sqrt", x);
+export const sqrt = <S extends Float>(x: S): S => call("sqrt", x);
 /** 1 / √x. */
 export const rsqrt = (x: F32): F32 => call("rsqrt", x);
 export const sin = (x: F32): F32 => call("sin", x);
 export const cos = (x: F32): F32 => call("cos", x);
 export const tanh = (x: F32): F32 => call("tanh", x);
-export const floor = (x: F32): F32 => call("floor", x);
-export const ceil = (x: F32): F32 => call("ceil", x);
+export const floor = <S extends Float>(x: S): S => call("floor", x);
+export const ceil = <S extends Float>(x: S): S => call("ceil", x);
 /** To the nearest integer, halves to even. */
-export const round = (x: F32): F32 => call("round", x);
+export const round = <S extends Float>(x: S): S => call("round", x);
 /** Towards zero. */
-export const trunc = (x: F32): F32 => call("trunc", x);
-export function abs<S extends F32 | I32>(x: S): S {
+export const trunc = <S extends Float>(x: S): S => call("trunc", x);
+export function abs<S extends Float | I32>(x: S): S {
   return wrap(x.recorder.op("abs", [x])) as S;
 }
 
-function call(name: OpName, x: F32): F32 {
+function call<S extends Float>(name: OpName, x: S): S {
   return wrap(x.recorder.op(name, [x]));
 }
 

@@ -3,7 +3,7 @@
 import { EvolverError } from "../errors.ts";
 import type { Block, BuiltinName, Role } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { ElementType, NumericType } from "../ir/types.ts";
+import type { ElementType, NumericType, WordType } from "../ir/types.ts";
 import { rowMajor, type Layout } from "./layout.ts";
 import { AtomicArray, SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
@@ -117,17 +117,17 @@ export class Gpu {
   }
 
   /** An array in shared memory (CUDA: __shared__, HIP: LDS), uninitialised at first; flat, or with a layout. */
-  shared<E extends ElementType>(element: AtomicDescriptor<E>, length: number, name?: string): AtomicArray<E>;
+  shared<E extends WordType>(element: AtomicDescriptor<E>, length: number, name?: string): AtomicArray<E>;
   shared<E extends ElementType>(
     element: TypeDescriptor<E>,
     layout: number | Layout,
     name?: string,
   ): SharedArray<E>;
-  shared<E extends ElementType>(
-    element: TypeDescriptor<E> | AtomicDescriptor<E>,
+  shared(
+    element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,
     layout: number | Layout,
     name = `shared${this.#recorder.shared.length}`,
-  ): SharedArray<E> | AtomicArray<E> {
+  ): SharedArray<ElementType> | AtomicArray<WordType> {
     if (layout instanceof Scalar) {
       throw new EvolverError("INVALID_LAYOUT", `shared memory is sized by a run-time ${layout.type}`, {
         where: [captureSite().location, note(layout.site, "made here")],
@@ -143,8 +143,8 @@ export class Gpu {
       atomic: element.kind === "atomic",
     });
     return element.kind === "atomic"
-      ? new AtomicArray<E>(this.#recorder, memory)
-      : new SharedArray<E>(this.#recorder, memory, arranged);
+      ? new AtomicArray(this.#recorder, memory)
+      : new SharedArray(this.#recorder, memory, arranged);
   }
 
   /** Runs `then` where the condition holds and `otherwise` elsewhere, at run time; with results, gives the one of its side. */

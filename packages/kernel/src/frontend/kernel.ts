@@ -4,7 +4,7 @@ import { analyseUniformity, verify } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
 import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
 import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
-import type { Access, ElementType, NumericType, Param } from "../ir/types.ts";
+import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
 import { Gpu } from "./gpu.ts";
 import { AtomicArray, MutableBuffer, type Buffer } from "./memory.ts";
 import type { BufferDescriptor, Params, TypeDescriptor } from "./params.ts";
@@ -15,7 +15,7 @@ import { wrap, type ScalarOf } from "./scalar.ts";
 export type Symbols<P extends Params> = {
   readonly [K in keyof P]: P[K] extends BufferDescriptor<infer E, infer A, infer Atomic>
     ? Atomic extends true
-      ? AtomicArray<E>
+      ? AtomicArray<Extract<E, WordType>>
       : Buffer<E, A>
     : P[K] extends TypeDescriptor<infer T extends NumericType>
       ? ScalarOf<T>
@@ -35,7 +35,7 @@ export interface ExampleLaunch<P extends Params> {
   readonly workgroups: number | WorkgroupSize;
   readonly args: {
     readonly [K in keyof P]: P[K] extends BufferDescriptor<ElementType, Access, boolean>
-      ? number | Float32Array | Int32Array | Uint32Array
+      ? number | Float32Array | Int32Array | Uint32Array | Uint16Array
       : number;
   };
 }
@@ -150,7 +150,7 @@ export class Kernel<P extends Params = Params> {
 function declare(
   recorder: Recorder,
   name: string,
-  descriptor: TypeDescriptor<NumericType> | BufferDescriptor<ElementType, Access, boolean>,
+  descriptor: TypeDescriptor<WordType> | BufferDescriptor<ElementType, Access, boolean>,
 ): [Param, () => unknown] {
   if (descriptor.kind === "type") {
     const param: Param = Object.freeze({ kind: "scalar", name, type: descriptor.type });

@@ -4,19 +4,22 @@
  */
 
 import { EvolverError } from "../errors.ts";
-import type { AtomicOp, MemoryOrder } from "../ir/nodes.ts";
+import type { AccessWidth, AtomicOp, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { Access, ElementType, Memory, SharedMemory, Value } from "../ir/types.ts";
+import { elementBytes } from "../ir/types.ts";
+import type { Access, ElementType, Memory, SharedMemory, Value, WordType } from "../ir/types.ts";
 import type { Layout } from "./layout.ts";
 import type { Handle, Recorder } from "./recorder.ts";
 import { lift, Offset, Scalar, toOffset, wrap, type Index, type Operand, type ScalarOf } from "./scalar.ts";
-import { Vec, type VecWidth } from "./vector.ts";
+import { Vec, type VecWidth, type WidthOf } from "./vector.ts";
 
 /** Turns the indices that a user writes into an element offset. */
 interface Addressing {
   readonly rank: number;
   offset(indices: readonly Index[]): Index | Offset;
 }
+
+const MAX_ACCESS_BYTES = 16;
 
 const flat: Addressing = { rank: 1, offset: ([index]) => index as Index };
 
@@ -32,8 +35,9 @@ abstract class Elements<E extends ElementType> {
     this.addressing = addressing;
   }
 
-  protected load(indices: readonly Index[], width: 1 | 2 | 4): ScalarOf<E>[] {
+  protected load(indices: readonly Index[], width: AccessWidth): ScalarOf<E>[] {
     const site = captureSite();
+    this.#checkWidth(width, site);
     this.#checkAccess("read", site);
     const index = this.address(indices, site);
     const results = Array.from({ length: width }, () => this.recorder.define(this.memory.element, site));
@@ -44,6 +48,7 @@ abstract class Elements<E extends ElementType> {
 
   protected store(indices: readonly Index[], operands: readonly Operand<E>[]): void {
     const site = captureSite();
+    this.#checkWidth(operands.length, site);
     this.#checkAccess("write", site);
     const index = this.address(indices, site);
     const values = operands.map((operand) => this.lifted(operand, site));
@@ -75,9 +80,18 @@ abstract class Elements<E extends ElementType> {
       `"${this.memory.name}" holds ${this.memory.element}, not ${value.type}`,
       {
         where: [site.location],
-        hint: "conversions are explicit: toF32(), toI32(), toU32()",
+        hint: `conversions are explicit: to${this.memory.element.toUpperCase()}()`,
       },
     );
+  }
+
+  #checkWidth(width: number, site: Site): void {
+    const { name, element } = this.memory;
+    if (width * elementBytes(element) <= MAX_ACCESS_BYTES) return;
+    throw new EvolverError("INVALID_VECTOR", `"${name}" cannot be accessed by ${width} ${element} at once`, {
+      where: [site.location],
+      hint: "one access moves at most 16 bytes: 4 elements of f32, i32 and u32, 8 of f16 and bf16",
+    });
   }
 
   #checkAccess(action: "read" | "write", site: Site): void {
@@ -100,7 +114,7 @@ class MutableElements<E extends ElementType> extends Elements<E> {
   }
 
   /** `width` consecutive elements from the given indices on; the offset is a multiple of the width. */
-  getVec<N extends VecWidth>(width: N, ...indices: Index[]): Vec<E, N> {
+  getVec<N extends WidthOf<E>>(width: N, ...indices: Index[]): Vec<E, N> {
     return new Vec(width, this.load(indices, width));
   }
 
@@ -250,7 +264,7 @@ export interface AtomicOptions {
 }
 
 /** Integers (or f32 sums) that invocations change atomically; operations return the old value. */
-export class AtomicArray<E extends ElementType> extends Elements<E> {
+export class AtomicArray<E extends WordType> extends Elements<E> {
   constructor(recorder: Recorder, memory: Memory) {
     super(recorder, memory, flat);
   }

@@ -1,6 +1,6 @@
 /** Descriptors of types and parameters, as users write them in `kernel(...)`. */
 
-import type { Access, ElementType, NumericType } from "../ir/types.ts";
+import type { Access, ElementType, NumericType, WordType } from "../ir/types.ts";
 
 export interface TypeDescriptor<T extends NumericType | "bool"> {
   readonly kind: "type";
@@ -10,16 +10,20 @@ export interface TypeDescriptor<T extends NumericType | "bool"> {
 export const f32: TypeDescriptor<"f32"> = Object.freeze({ kind: "type", type: "f32" });
 export const i32: TypeDescriptor<"i32"> = Object.freeze({ kind: "type", type: "i32" });
 export const u32: TypeDescriptor<"u32"> = Object.freeze({ kind: "type", type: "u32" });
+/** IEEE binary16, for buffers, shared memory, variables and values; not for scalar parameters. */
+export const f16: TypeDescriptor<"f16"> = Object.freeze({ kind: "type", type: "f16" });
+/** bfloat16, the upper half of an f32; where f16 can stand. */
+export const bf16: TypeDescriptor<"bf16"> = Object.freeze({ kind: "type", type: "bf16" });
 /** For variables and values only: a bool cannot live in a buffer or be a parameter. */
 export const bool: TypeDescriptor<"bool"> = Object.freeze({ kind: "type", type: "bool" });
 
 /** The type of memory that atomic operations, and only they, touch. */
-export interface AtomicDescriptor<E extends ElementType> {
+export interface AtomicDescriptor<E extends WordType> {
   readonly kind: "atomic";
   readonly type: E;
 }
 
-export function atomic<E extends ElementType>(element: TypeDescriptor<E>): AtomicDescriptor<E> {
+export function atomic<E extends WordType>(element: TypeDescriptor<E>): AtomicDescriptor<E> {
   return Object.freeze({ kind: "atomic", type: element.type });
 }
 
@@ -31,7 +35,7 @@ export interface BufferDescriptor<E extends ElementType, A extends Access, Atomi
 }
 
 /** Global memory: `buffer(f32)` is read-only, `buffer(f32, "read_write")` not; `buffer(atomic(u32))` is atomic. */
-export function buffer<E extends ElementType>(
+export function buffer<E extends WordType>(
   element: AtomicDescriptor<E>,
 ): BufferDescriptor<E, "read_write", true>;
 // Apart from the next one: a default for A would give way to what `params` of a kernel expects, which is any access.
@@ -41,7 +45,7 @@ export function buffer<E extends ElementType, A extends Access>(
   access: A,
 ): BufferDescriptor<E, A, false>;
 export function buffer(
-  element: TypeDescriptor<ElementType> | AtomicDescriptor<ElementType>,
+  element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,
   access?: Access,
 ): BufferDescriptor<ElementType, Access, boolean> {
   const isAtomic = element.kind === "atomic";
@@ -53,7 +57,7 @@ export function buffer(
   });
 }
 
-export type ParamDescriptor = TypeDescriptor<NumericType> | BufferDescriptor<ElementType, Access, boolean>;
+export type ParamDescriptor = TypeDescriptor<WordType> | BufferDescriptor<ElementType, Access, boolean>;
 
 /** The parameters of a kernel by name, in order. */
 export type Params = Readonly<Record<string, ParamDescriptor>>;

@@ -7,6 +7,7 @@ import { EvolverError } from "../errors.ts";
 import type { BuiltinName, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site, type SourceLocation } from "../ir/site.ts";
+import { roundBF16, roundF16 } from "../math.ts";
 import type { ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
 
 /** A block being recorded. Its values can be used until it closes, in it and in the blocks inside it. */
@@ -291,16 +292,18 @@ export function typeMismatch(name: string, operands: readonly Handle[], site: Si
       site.location,
       ...operands.map((operand) => note(operand.site, `this ${operand.value.type} was made here`)),
     ],
-    hint: "conversions are explicit: toF32(), toI32(), toU32(); integers divide with divTrunc or divFloor",
+    hint: "conversions are explicit: toF32(), toF16(), toBF16(), toI32(), toU32(); integers divide with divTrunc or divFloor",
   });
 }
 
-/** A literal as the type holds it: f32 rounds, integers must fit. */
+/** A literal as the type holds it: floating point rounds, integers must fit. */
 function checkLiteral(type: ScalarType, value: number | boolean, place: () => Site): number | boolean {
   if (type === "bool") {
     if (typeof value === "boolean") return value;
   } else if (typeof value === "number") {
     if (type === "f32") return Math.fround(value);
+    if (type === "f16") return roundF16(value);
+    if (type === "bf16") return roundBF16(value);
     const [low, high] =
       type === "i32"
         ? [-2147483648, 2147483647]

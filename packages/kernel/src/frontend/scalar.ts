@@ -6,7 +6,8 @@
 import { EvolverError } from "../errors.ts";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { ElementType, NumericType, ScalarType, Value } from "../ir/types.ts";
+import { isFloat, isHalf } from "../ir/types.ts";
+import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
 import type { TypeDescriptor } from "./params.ts";
 import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
@@ -75,28 +76,43 @@ abstract class Numeric<T extends NumericType> extends Scalar<T> {
   toF32(): F32 {
     return this.type === "f32" ? (this as unknown as F32) : unary("toF32", this);
   }
-  /** To i32; from f32 it truncates and saturates, NaN becomes 0. */
-  toI32(): I32 {
-    return this.type === "i32" ? (this as unknown as I32) : unary("toI32", this);
+  /** To f16, rounded to nearest even; infinite beyond 65,504. */
+  toF16(): F16 {
+    if (this.type === "f16") return this as unknown as F16;
+    // An integer that f32 rounds is beyond what f16 holds.
+    return recordAt(this, () => unary("toF16", isFloat(this.type) ? this : this.toF32()));
   }
-  /** To u32; from f32 it truncates and saturates, NaN becomes 0. */
+  /** To bf16, rounded to nearest even. */
+  toBF16(): BF16 {
+    if (this.type === "bf16") return this as unknown as BF16;
+    return recordAt(this, () => unary("toBF16", isFloat(this.type) ? this : roundedToOdd(this)));
+  }
+  /** To i32; from floating point it truncates and saturates, NaN becomes 0. */
+  toI32(): I32 {
+    return this.type === "i32" ? (this as unknown as I32) : recordAt(this, () => unary("toI32", word(this)));
+  }
+  /** To u32; from floating point it truncates and saturates, NaN becomes 0. */
   toU32(): U32 {
-    return this.type === "u32" ? (this as unknown as U32) : unary("toU32", this);
+    return this.type === "u32" ? (this as unknown as U32) : recordAt(this, () => unary("toU32", word(this)));
   }
   /** Not equal to zero. */
   toBool(): Bool {
-    return unary("toBool", this);
+    return recordAt(this, () => unary("toBool", word(this)));
   }
+}
+
+/** Types of four bytes. */
+abstract class Word<T extends WordType> extends Numeric<T> {
   /** The same 32 bits as another type. */
-  bitcast<E extends ElementType>(target: TypeDescriptor<E>): ScalarOf<E> {
+  bitcast<E extends WordType>(target: TypeDescriptor<E>): ScalarOf<E> {
     const name = ({ f32: "bitcastF32", i32: "bitcastI32", u32: "bitcastU32" } as const)[
-      target.type as ElementType
+      target.type as WordType
     ];
     return unary(name, this);
   }
 }
 
-export class F32 extends Numeric<"f32"> {
+export class F32 extends Word<"f32"> {
   override readonly type = "f32";
   div(other: Operand<"f32">): F32 {
     return binary("div", this, other);
@@ -109,7 +125,30 @@ export class F32 extends Numeric<"f32"> {
   }
 }
 
-abstract class Integer<T extends "i32" | "u32"> extends Numeric<T> {
+/** Two-byte floating point: each operation rounds once to the type. What is not here is done in f32, by toF32(). */
+abstract class Half<T extends "f16" | "bf16"> extends Numeric<T> {
+  div(other: Operand<T>): ScalarOf<T> {
+    return binary("div", this, other);
+  }
+  neg(): ScalarOf<T> {
+    return unary("neg", this);
+  }
+  abs(): ScalarOf<T> {
+    return unary("abs", this);
+  }
+}
+
+/** CUDA: __half. HIP: _Float16. */
+export class F16 extends Half<"f16"> {
+  override readonly type = "f16";
+}
+
+/** CUDA: __nv_bfloat16. HIP: __hip_bfloat16. */
+export class BF16 extends Half<"bf16"> {
+  override readonly type = "bf16";
+}
+
+abstract class Integer<T extends "i32" | "u32"> extends Word<T> {
   /** Quotient rounded towards zero. */
   divTrunc(other: Operand<T>): ScalarOf<T> {
     return binary("divTrunc", this, other);
@@ -194,6 +233,12 @@ export class Bool extends Scalar<"bool"> {
   toF32(): F32 {
     return unary("toF32", this);
   }
+  toF16(): F16 {
+    return recordAt(this, () => this.toF32().toF16());
+  }
+  toBF16(): BF16 {
+    return recordAt(this, () => this.toF32().toBF16());
+  }
 }
 
 /** An element offset that is exact beyond 32 bits. Views make them; few kernels need one by name. */
@@ -213,9 +258,16 @@ export type ScalarOf<T extends ScalarType> = T extends "f32"
     ? I32
     : T extends "u32"
       ? U32
-      : T extends "bool"
-        ? Bool
-        : Offset;
+      : T extends "f16"
+        ? F16
+        : T extends "bf16"
+          ? BF16
+          : T extends "bool"
+            ? Bool
+            : Offset;
+
+/** A value of a floating-point type. */
+export type Float = ScalarOf<FloatType>;
 
 /** What stands beside a value of type T: another such value, or a literal. */
 export type Operand<T extends ScalarType> = ScalarOf<T> | (T extends "bool" ? boolean : number);
@@ -236,6 +288,10 @@ function construct(handle: Handle): Scalar {
       return new I32(handle);
     case "u32":
       return new U32(handle);
+    case "f16":
+      return new F16(handle);
+    case "bf16":
+      return new BF16(handle);
     case "bool":
       return new Bool(handle);
     case "index":
@@ -259,8 +315,30 @@ function unary<S>(name: OpName, operand: Scalar): S {
   return wrap(operand.recorder.op(name, [operand]));
 }
 
+/** Records several operations for the one place that asks for them. */
+function recordAt<R>({ recorder }: Scalar, record: () => R): R {
+  return recorder.within(recorder.place(), record);
+}
+
+/** A value of two bytes as f32, any other as it is: integers and bool are converted from and to f32 only. */
+function word(value: Scalar): Scalar {
+  return isHalf(value.type) ? unary("toF32", value) : value;
+}
+
+/**
+ * An integer as an f32 from which a shorter type is rounded as if from the integer: 25 bits and more are first rounded
+ * to odd, so that no tie arises that was none.
+ */
+function roundedToOdd(value: Scalar): F32 {
+  const bits = unary<U32>("bitcastU32", value);
+  const odd = bits.and(0xffffff00).or(bits.and(255).add(255).and(256));
+  const size = value.type === "i32" ? unary<U32>("bitcastU32", unary<I32>("abs", value)) : bits;
+  const rounded = wrap<U32>(value.recorder.op("select", [size.ge(0x1000000), odd, bits]));
+  return unary("toF32", value.type === "i32" ? unary<I32>("bitcastI32", rounded) : rounded);
+}
+
 function binary<S>(name: OpName, left: Scalar, right: Scalar | number | boolean): S {
-  if (right === IDENTITIES[name] && left.type !== "f32") return left as S;
+  if (right === IDENTITIES[name] && !isFloat(left.type)) return left as S;
   return wrap(left.recorder.op(name, [left, lift(left.recorder, right, left.type)]));
 }
 

@@ -68,7 +68,7 @@ export class Var<T extends VariableType> {
     if (type === this.type) return;
     throw new EvolverError("TYPE_MISMATCH", `a variable of ${this.type} cannot hold a ${type}`, {
       where: [site.location, note(this.#site, "the variable was declared here")],
-      hint: "conversions are explicit: toF32(), toI32(), toU32()",
+      hint: `conversions are explicit: to${this.type === "bool" ? "Bool" : this.type.toUpperCase()}()`,
     });
   }
 }

@@ -1,12 +1,15 @@
-/** Vectors of 2 or 4 scalars: what wide loads give and wide stores take. Immutable; arithmetic is by component. */
+/** Vectors of 2 or 4 scalars, or 8 of two bytes: what wide loads give and wide stores take. Immutable; arithmetic is by component. */
 
 import { EvolverError } from "../errors.ts";
 import { captureSite } from "../ir/site.ts";
-import type { NumericType } from "../ir/types.ts";
+import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
 import { fma } from "./functions.ts";
-import type { F32, Operand, ScalarOf } from "./scalar.ts";
+import type { BF16, F16, F32, Float, Operand, ScalarOf } from "./scalar.ts";
 
-export type VecWidth = 2 | 4;
+export type VecWidth = 2 | 4 | 8;
+
+/** The widths that exist for a type: 16 bytes at most. */
+export type WidthOf<T extends NumericType> = T extends HalfType ? VecWidth : 2 | 4;
 
 export class Vec<T extends NumericType, N extends VecWidth> {
   readonly width: N;
@@ -85,16 +88,36 @@ export function vec<T extends NumericType>(
   c: ScalarOf<T>,
   d: ScalarOf<T>,
 ): Vec<T, 4>;
+export function vec<T extends HalfType>(
+  ...components: [
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+    ScalarOf<T>,
+  ]
+): Vec<T, 8>;
 export function vec<T extends NumericType>(...components: ScalarOf<T>[]): Vec<T, VecWidth> {
-  return new Vec(components.length === 2 ? 2 : 4, components);
+  const { length } = components;
+  return new Vec(length === 2 ? 2 : length === 8 ? 8 : 4, components);
 }
 
 /** acc + Σ a[k]·b[k], a chain of fma in the order of the components. */
-export function dot<N extends VecWidth>(a: Vec<"f32", N>, b: Vec<"f32", N>, acc: F32 | number = 0): F32 {
+export function dot<N extends VecWidth>(a: Vec<"f32", N>, b: Vec<"f32", N>, acc?: F32 | number): F32;
+export function dot<N extends VecWidth>(a: Vec<"f16", N>, b: Vec<"f16", N>, acc?: F16 | number): F16;
+export function dot<N extends VecWidth>(a: Vec<"bf16", N>, b: Vec<"bf16", N>, acc?: BF16 | number): BF16;
+export function dot(
+  a: Vec<FloatType, VecWidth>,
+  b: Vec<FloatType, VecWidth>,
+  acc: Float | number = 0,
+): Float {
   const { recorder } = a.at(0);
   return recorder.within(recorder.place(), () => {
-    let total: F32 | number = acc;
-    for (let k = 0; k < a.width; k++) total = fma(a.at(k), b.at(k), total);
+    let total = acc as F32 | number;
+    for (let k = 0; k < a.width; k++) total = fma(a.at(k) as F32, b.at(k) as F32, total);
     return total as F32;
   });
 }

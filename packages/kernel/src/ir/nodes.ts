@@ -55,9 +55,10 @@ export interface OpNode extends NodeBase {
   readonly result: Value;
 }
 
-export type AccessWidth = 1 | 2 | 4;
+/** How many elements one access moves; 8 only where the elements have two bytes. */
+export type AccessWidth = 1 | 2 | 4 | 8;
 
-/** Reads `results.length` (1, 2 or 4) consecutive elements; `index` is in elements and a multiple of that width. */
+/** Reads `results.length` (1, 2, 4 or 8) consecutive elements; `index` is in elements and a multiple of that width. */
 export interface LoadNode extends NodeBase {
   readonly kind: "load";
   readonly memory: Memory;
@@ -65,7 +66,7 @@ export interface LoadNode extends NodeBase {
   readonly results: readonly Value[];
 }
 
-/** Writes `values.length` (1, 2 or 4) consecutive elements; `index` is in elements and a multiple of that width. */
+/** Writes `values.length` (1, 2, 4 or 8) consecutive elements; `index` is in elements and a multiple of that width. */
 export interface StoreNode extends NodeBase {
   readonly kind: "store";
   readonly memory: Memory;
@@ -93,7 +94,8 @@ export type MemoryOrder = "relaxed" | "acquire" | "release" | "acq_rel";
 
 /**
  * An atomic operation on one element. Operands: none for load, (expected, desired) for compareExchange, one
- * otherwise. The result is the old value (null for store); f32 supports load, store, add and exchange.
+ * otherwise. The result is the old value (null for store); f32 supports load, store, add and exchange, f16 and bf16
+ * none.
  */
 export interface AtomicNode extends NodeBase {
   readonly kind: "atomic";
@@ -213,7 +215,8 @@ export type SubgroupOp =
  * An operation over the active invocations of a subgroup of width W.
  *
  * - `sum`, `min`, `max` combine as a butterfly: for o = W/2, W/4, …, 1: v[l] = v[l] ∘ v[l xor o]; inactive lanes hold
- *   the identity. The order is part of the meaning, so that f32 sums agree bit for bit.
+ *   the identity. The order is part of the meaning, so that sums of
+ *   floating-point numbers agree bit for bit; in f16 and bf16 each step rounds.
  * - `inclusiveSum`: for o = 1, 2, …, W/2: v[l] = l ≥ o ? v[l − o] + v[l] : v[l] (all lanes at once); `exclusiveSum`
  *   is that shifted up by one lane, lane 0 holding 0.
  * - `ballot` has ⌈W/32⌉ u32 results, lane l being bit l mod 32 of word ⌊l/32⌋.

@@ -2,11 +2,11 @@
  * Pure operations: one row each, with everything about it that does not depend on a target. `js` is the meaning:
  * the simulator runs it, and every other device is tested against it.
  *
- * In `js`, f32 values are numbers that are exact in 32-bit floating point, i32 and u32 integers in their range, bool
+ * In `js`, f32, f16 and bf16 values are numbers that are exact in their type, i32 and u32 integers in their range, bool
  * is 0 or 1, and `m` is the portable mathematics of math.ts.
  */
 
-import type { ScalarType } from "./types.ts";
+import { isFloat, isHalf, isInteger, type ScalarType } from "./types.ts";
 
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
@@ -21,8 +21,8 @@ export interface OpRow {
 
 type Signature = OpRow["signature"];
 
-const isInteger = (type: ScalarType | undefined): boolean => type === "i32" || type === "u32";
-const isNumeric = (type: ScalarType | undefined): boolean => isInteger(type) || type === "f32";
+const isNumeric = (type: ScalarType | undefined): boolean => isInteger(type) || isFloat(type);
+const isWord = (type: ScalarType | undefined): boolean => isInteger(type) || type === "f32";
 
 const sameOperands =
   (arity: number, accept: (type: ScalarType | undefined) => boolean, result?: ScalarType): Signature =>
@@ -41,6 +41,10 @@ function wrap(expression: string, type: ScalarType): string {
   switch (type) {
     case "f32":
       return `fround(${expression})`;
+    case "f16":
+      return `m.roundF16(${expression})`;
+    case "bf16":
+      return `m.roundBF16(${expression})`;
     case "i32":
       return `(${expression}|0)`;
     case "u32":
@@ -70,6 +74,14 @@ const f32Function = (name: string, unit: OpRow["unit"], flops = 1): OpRow => ({
   js: ([a]) => `m.${name}(${a})`,
 });
 
+/** A function of all floating-point types whose result in f32 is exact or rounds rightly to the shorter ones. */
+const floatFunction = (name: string, unit: OpRow["unit"], double = `m.${name}`): OpRow => ({
+  signature: sameOperands(1, isFloat),
+  flops: 1,
+  unit,
+  js: ([a], type) => (isHalf(type) ? wrap(`${double}(${a})`, type) : `m.${name}(${a})`),
+});
+
 const integerPair = (js: OpRow["js"]): OpRow => ({
   signature: sameOperands(2, isInteger),
   flops: 0,
@@ -89,7 +101,7 @@ const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => (
   signature: ([source, ...rest]) => {
     if (rest.length > 0 || source === undefined || source === "index") return null;
     if (target === "index") return isInteger(source) ? "index" : null;
-    return target;
+    return isHalf(source) && target !== "f32" ? null : target;
   },
   flops: 0,
   unit: "arithmetic",
@@ -101,8 +113,16 @@ const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => (
   },
 });
 
+/** From one floating-point type to a shorter one. */
+const roundTo = (target: "f16" | "bf16"): OpRow => ({
+  signature: sameOperands(1, isFloat, target),
+  flops: 0,
+  unit: "arithmetic",
+  js: ([a], source) => (source === target ? `(${a})` : wrap(a as string, target)),
+});
+
 const bitcastTo = (target: "f32" | "i32" | "u32"): OpRow => ({
-  signature: ([source, ...rest]) => (rest.length === 0 && isNumeric(source) ? target : null),
+  signature: ([source, ...rest]) => (rest.length === 0 && isWord(source) ? target : null),
   flops: 0,
   unit: "arithmetic",
   js: ([a], source) => {
@@ -129,8 +149,8 @@ export const ops = define({
     ...arithmetic("*"),
     js: ([a, b], type) => (isInteger(type) ? wrap(`Math.imul(${a},${b})`, type) : wrap(`${a}*${b}`, type)),
   },
-  /** Division of f32; there is no `div` of integers. */
-  div: { signature: sameOperands(2, f32Only), flops: 1, unit: "special", js: infix("/") },
+  /** Division of floating-point numbers; there is no `div` of integers. */
+  div: { signature: sameOperands(2, isFloat), flops: 1, unit: "special", js: infix("/") },
   /** Truncates towards zero; a divisor of 0 gives the dividend, as WGSL has it. */
   divTrunc: integerPair(([a, b], type) => wrap(`${b}===0?${a}:${a}/${b}`, type)),
   /** Rounds towards minus infinity; a divisor of 0 gives the dividend. */
@@ -144,33 +164,33 @@ export const ops = define({
     signature: sameOperands(2, isNumeric),
     flops: 1,
     unit: "arithmetic",
-    js: ([a, b], type) => (type === "f32" ? `m.min(${a},${b})` : `(${a}<${b}?${a}:${b})`),
+    js: ([a, b], type) => (isFloat(type) ? `m.min(${a},${b})` : `(${a}<${b}?${a}:${b})`),
   },
   /** The larger; where one operand is NaN, the other. */
   max: {
     signature: sameOperands(2, isNumeric),
     flops: 1,
     unit: "arithmetic",
-    js: ([a, b], type) => (type === "f32" ? `m.max(${a},${b})` : `(${a}>${b}?${a}:${b})`),
+    js: ([a, b], type) => (isFloat(type) ? `m.max(${a},${b})` : `(${a}>${b}?${a}:${b})`),
   },
   neg: {
-    signature: sameOperands(1, (type) => type === "f32" || type === "i32"),
+    signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
     flops: 1,
     unit: "arithmetic",
-    js: ([a], type) => wrap(`-${a}`, type),
+    js: ([a], type) => (isHalf(type) ? `(-${a})` : wrap(`-${a}`, type)),
   },
   abs: {
-    signature: sameOperands(1, (type) => type === "f32" || type === "i32"),
+    signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
     flops: 1,
     unit: "arithmetic",
-    js: ([a], type) => wrap(`Math.abs(${a})`, type),
+    js: ([a], type) => (isHalf(type) ? `Math.abs(${a})` : wrap(`Math.abs(${a})`, type)),
   },
   /** a·b + c with one rounding. */
   fma: {
-    signature: sameOperands(3, f32Only),
+    signature: sameOperands(3, isFloat),
     flops: 2,
     unit: "arithmetic",
-    js: ([a, b, c]) => `m.fma(${a},${b},${c})`,
+    js: ([a, b, c], type) => `m.fma${isHalf(type) ? type.toUpperCase() : ""}(${a},${b},${c})`,
   },
   /** `select(condition, ifTrue, ifFalse)`; both sides are evaluated. */
   select: {
@@ -180,7 +200,7 @@ export const ops = define({
     unit: "arithmetic",
     js: ([condition, a, b]) => `(${condition}?${a}:${b})`,
   },
-  sqrt: f32Function("sqrt", "special"),
+  sqrt: floatFunction("sqrt", "special", "Math.sqrt"),
   rsqrt: f32Function("rsqrt", "special"),
   exp: f32Function("exp", "special"),
   exp2: f32Function("exp2", "special"),
@@ -189,11 +209,11 @@ export const ops = define({
   sin: f32Function("sin", "special"),
   cos: f32Function("cos", "special"),
   tanh: f32Function("tanh", "special"),
-  floor: f32Function("floor", "arithmetic"),
-  ceil: f32Function("ceil", "arithmetic"),
+  floor: floatFunction("floor", "arithmetic"),
+  ceil: floatFunction("ceil", "arithmetic"),
   /** To the nearest integer, halves to even. */
-  round: f32Function("round", "arithmetic"),
-  trunc: f32Function("trunc", "arithmetic"),
+  round: floatFunction("round", "arithmetic"),
+  trunc: floatFunction("trunc", "arithmetic"),
   eq: compare("===", (type) => isNumeric(type) || type === "bool"),
   ne: compare("!==", (type) => isNumeric(type) || type === "bool"),
   lt: compare("<"),
@@ -232,6 +252,10 @@ export const ops = define({
   /** Saturates; NaN becomes 0. */
   toU32: convertTo("u32"),
   toF32: convertTo("f32"),
+  /** From f32 and bf16, rounded. */
+  toF16: roundTo("f16"),
+  /** From f32 and f16, rounded. */
+  toBF16: roundTo("bf16"),
   toBool: convertTo("bool"),
   toIndex: convertTo("index"),
   /** Reinterprets the bits; every NaN becomes 0x7fc00000. */

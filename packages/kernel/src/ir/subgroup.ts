@@ -1,9 +1,9 @@
 /** The signatures of subgroup operations, beside those of pure operations in ops.ts. */
 
 import type { SubgroupOp } from "./nodes.ts";
-import type { ScalarType } from "./types.ts";
+import { isFloat, isInteger, type ScalarType } from "./types.ts";
 
-const isNumeric = (type: ScalarType): boolean => type === "f32" || type === "i32" || type === "u32";
+const isNumeric = (type: ScalarType): boolean => isFloat(type) || isInteger(type);
 
 /** Result types of a subgroup operation at subgroup width `width`, or null if it does not take the operands. */
 export function subgroupResults(

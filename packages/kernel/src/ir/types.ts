@@ -7,15 +7,35 @@
  * `index` is an element offset into memory. It is exact beyond 32 bits: 64-bit integers on CUDA and HIP, the full
  * integer range of a double on `sim`, and 32 bits where memory cannot be larger (`cpu`, WebGPU).
  */
-export type ScalarType = "f32" | "i32" | "u32" | "bool" | "index";
+export type ScalarType = NumericType | "bool" | "index";
+
+/**
+ * IEEE binary16, and the upper half of an f32 (bfloat16). Every operation on them rounds once to the type, to nearest
+ * even: beyond the largest number it overflows to infinity, subnormal numbers are kept, and there is one NaN.
+ */
+export type HalfType = "f16" | "bf16";
+
+export type FloatType = "f32" | HalfType;
+
+/** Types of four bytes: those of scalar parameters and of atomic memory. */
+export type WordType = "f32" | "i32" | "u32";
 
 /** Types that arithmetic works on. */
-export type NumericType = "f32" | "i32" | "u32";
+export type NumericType = WordType | HalfType;
 
-/** Types that can live in buffers and shared memory; all are four bytes. */
-export type ElementType = "f32" | "i32" | "u32";
+/** Types that can live in buffers and shared memory. */
+export type ElementType = NumericType;
 
-export const ELEMENT_BYTES = 4;
+export const isHalf = (type: unknown): type is HalfType => type === "f16" || type === "bf16";
+export const isFloat = (type: unknown): type is FloatType => type === "f32" || isHalf(type);
+export const isInteger = (type: unknown): type is "i32" | "u32" => type === "i32" || type === "u32";
+
+/** The size of an element in bytes. */
+export const elementBytes = (element: ElementType): 2 | 4 => (isHalf(element) ? 2 : 4);
+
+/** The size of a shared array in bytes. */
+export const sharedMemoryBytes = ({ element, length }: SharedMemory): number =>
+  length * elementBytes(element);
 
 export type Access = "read" | "write" | "read_write";
 
@@ -44,7 +64,7 @@ export type Memory = GlobalMemory | SharedMemory;
 export interface ScalarParam {
   readonly kind: "scalar";
   readonly name: string;
-  readonly type: NumericType;
+  readonly type: WordType;
 }
 
 export interface BufferParam {
@@ -66,6 +86,6 @@ export interface Value {
 export interface Variable {
   /** Unique in the kernel, dense from 0. */
   readonly id: number;
-  readonly type: "f32" | "i32" | "u32" | "bool";
+  readonly type: NumericType | "bool";
   readonly name: string;
 }

@@ -90,6 +90,7 @@ withDawn("WGSL", () => {
   const variants: readonly (readonly [string, EmitOptions])[] = [
     ["as it is by default", {}],
     ["with a native grid", { grid: "native" }],
+    ["without shader-f16", { shaderF16: false }],
     ["with built-in sums and computed subgroup ids", { subgroupSums: "builtin", subgroupId: "computed" }],
   ];
   describe.each(variants)("%s", (_, options) => {

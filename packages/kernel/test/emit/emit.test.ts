@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest";
 import {
   add,
   assertNoFallback,
+  bf16,
   buffer,
   emit,
   exp,
   exp2,
+  f16,
   f32,
   fma,
   i32,
@@ -166,6 +168,56 @@ describe("the lowering report", () => {
       "load of 2 consecutive u32 of pairs: 2 loads of a scalar: pairs is also accessed singly",
     );
     expect(entriesOf("js")).toContain("load of 4 consecutive f32 of wide: 4 scalar loads");
+  });
+
+  it("says how f16 and bf16 are held and computed", () => {
+    const half = kernel(
+      "half",
+      {
+        params: {
+          h: buffer(f16),
+          b: buffer(bf16),
+          single: buffer(bf16, "write"),
+          pair: buffer(bf16, "write"),
+        },
+        workgroup: [64],
+      },
+      ({ h, b, single, pair }, gpu) => {
+        const i = gpu.globalId.x;
+        single.set(i, b.get(i).mul(2));
+        pair.setVec(i.mul(2), b.getVec(2, i.mul(2)));
+        single.set(i, fma(h.get(i), h.get(i), h.get(i).div(3)).toBF16());
+      },
+    ).build({ subgroup: 32 });
+    expect(entriesOf("cuda", half)).toEqual([
+      "mul of bf16: f32, rounded to bf16",
+      "load of 2 consecutive bf16 of b: unsigned",
+      "store of 2 consecutive bf16 of pair: unsigned",
+      "div of f16: f32, rounded to f16",
+    ]);
+    expect(entriesOf("wgsl", half)).toEqual(
+      expect.arrayContaining([
+        "memory of bf16: b: packed in u32",
+        "memory of bf16: pair: packed in u32",
+        "memory of bf16: single: packed in u32, single stores by two atomic operations",
+        "fma: fma(), which WGSL lets an implementation round twice",
+      ]),
+    );
+    const emulated = emit(half, "wgsl", { shaderF16: false });
+    const entries = emulated.lowering.entries.map(({ request, became }) => `${request}: ${became}`);
+    expect(entries).toContain("memory of f16: h: packed in u32");
+    expect(entries).toContain("fma of f16: integer arithmetic");
+    expect(emulated.source).not.toMatch(/enable f16|: f16|<f16>/);
+    expect(emulated.source).toContain("var<storage, read_write> single: array<atomic<u32>>;");
+    expect(emulated.source).toContain("var<storage, read_write> pair: array<u32>;");
+    expect(() => assertNoFallback(emulated.lowering)).toThrow(/f16/);
+    const halfLoads = kernel(
+      "loads",
+      { params: { h: buffer(f16), y: buffer(f32, "write") }, workgroup: [64] },
+      ({ h, y }, gpu) => y.set(gpu.globalId.x, h.get(gpu.globalId.x).mul(2).toF32()),
+    ).build({ subgroup: 32 });
+    for (const target of ["cuda", "hip", "wgsl"] as const)
+      expect(() => assertNoFallback(emit(halfLoads, target).lowering)).not.toThrow();
   });
 
   it("lets tests forbid a fallback", () => {

@@ -3,6 +3,7 @@
 import {
   abs,
   atomic,
+  bf16,
   bool,
   buffer,
   ceil,
@@ -10,6 +11,7 @@ import {
   cos,
   exp,
   exp2,
+  f16,
   f32,
   floor,
   fma,
@@ -28,7 +30,7 @@ import {
   trunc,
   u32,
 } from "@evolver/kernel";
-import type { F32, I32, U32 } from "@evolver/kernel";
+import type { BF16, F16, F32, HalfType, I32, TypeDescriptor, U32 } from "@evolver/kernel";
 
 export const saxpy = kernel(
   "saxpy",
@@ -429,4 +431,88 @@ export const readme = kernel(
   },
 );
 
-export const zoo = { saxpy, floats, signed, unsigned, subgroups, atomics, control, large, names, readme };
+type Half = typeof f16;
+
+/** Every operation, access and exchange of a two-byte type. */
+function halves(name: string, given: TypeDescriptor<HalfType>, narrow: (x: F32 | U32 | I32) => F16 | BF16) {
+  // Both types have the same methods.
+  const type = given as Half;
+  return kernel(
+    name,
+    {
+      params: {
+        x: buffer(type),
+        wide: buffer(type),
+        y: buffer(type, "read_write"),
+        packed: buffer(type, "write"),
+        numbers: buffer(f32, "write"),
+      },
+      workgroup: ({ subgroup }) => [subgroup],
+    },
+    ({ x, wide, y, packed, numbers }, gpu) => {
+      const i = gpu.globalId.x;
+      const lane = gpu.lane;
+      const tile = gpu.shared(type, gpu.subgroupSize, "tile");
+      const pairs = gpu.shared(type, 8 * gpu.subgroupSize, "pairs");
+      const a = x.get(i);
+      const b = y.get(i);
+      const total = gpu.var(type, 0.1, "total");
+      const results: F16[] = [
+        a.add(b),
+        a.sub(b),
+        a.mul(b).add(1.5),
+        a.div(b),
+        fma(a, b, 2 ** -14),
+        max(min(a, b, 100), -0),
+        abs(a).neg(),
+        sqrt(a),
+        floor(a).add(ceil(a)).add(round(a)).add(trunc(a)),
+        select(a.lt(b).or(a.ge(1)), a, NaN),
+        select(a.le(b).and(a.gt(1)).or(a.eq(b)).xor(a.ne(2)), a, Infinity),
+        select(a.toBool(), -Infinity, b),
+        narrow(numbersOf(a)) as F16,
+        narrow(i) as F16,
+        narrow(i.toI32()) as F16,
+        narrow(a.toF16().toF32().add(a.toBF16().toF32())) as F16,
+        gpu.subgroup.sum(a),
+        gpu.subgroup.min(a).add(gpu.subgroup.max(b)),
+        gpu.subgroup.inclusiveSum(a).add(gpu.subgroup.exclusiveSum(a)),
+        gpu.subgroup.broadcast(a, 1).add(gpu.subgroup.broadcastFirst(b)),
+        gpu.subgroup.shuffle(a, lane.xor(1)).add(gpu.subgroup.shuffleXor(a, 2)),
+        gpu.subgroup.shuffleUp(a, lane.min(1)).add(gpu.subgroup.shuffleDown(a, 0)),
+      ];
+      for (const result of results) total.add(result);
+      tile.set(lane, total.get());
+      gpu.barrier();
+      total.add(gpu.uniformLoad(tile, 1));
+      y.set(i, tile.get(lane.xor(1)).add(total.get()));
+      const eight = wide.getVec(8, i.mul(8));
+      pairs.setVec(lane.mul(8), eight.mul(eight));
+      gpu.barrier();
+      packed.setVec(i.mul(8), pairs.getVec(8, lane.xor(1).mul(8)).add(eight));
+      y.setVec(i.mul(4), x.getVec(4, i.mul(4)));
+      y.setVec(i.mul(2), x.getVec(2, i.mul(2)));
+      numbers.set(i, total.get().toF32().add(a.toI32().toF32()).add(b.toU32().toF32()));
+    },
+  );
+}
+
+const numbersOf = (a: F16): F32 => a.toF32().mul(3);
+
+const halfs = halves("halfs", f16, (x) => x.toF16());
+const brains = halves("brains", bf16, (x) => x.toBF16());
+
+export const zoo = {
+  saxpy,
+  floats,
+  signed,
+  unsigned,
+  subgroups,
+  atomics,
+  control,
+  large,
+  names,
+  readme,
+  halfs,
+  brains,
+};

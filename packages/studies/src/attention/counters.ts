@@ -11,7 +11,7 @@ import {
   type ModelledTime,
   type RunResult,
 } from "@evolver/device";
-import { ELEMENT_BYTES, EvolverError, type KernelIR } from "@evolver/kernel";
+import { elementBytes, EvolverError, sharedMemoryBytes, type KernelIR } from "@evolver/kernel";
 import type { AttentionProblem } from "@evolver/attention";
 import type { BoundPlan, Plan, PlanLaunch } from "@evolver/lab";
 
@@ -118,9 +118,9 @@ function modelLaunch(
     counters,
     workgroups,
     invocationsPerWorkgroup: x * y * z,
-    sharedBytesPerWorkgroup: kernel.shared.reduce((sum, { length }) => sum + length * ELEMENT_BYTES, 0),
+    sharedBytesPerWorkgroup: kernel.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0),
     compulsoryBytes: plan.buffers.reduce(
-      (sum, { role, length }) => sum + (role === "scratch" ? 0 : length * ELEMENT_BYTES),
+      (sum, { role, length }) => sum + (role === "scratch" ? 0 : length * elementBytes("f32")),
       0,
     ),
   });

@@ -4,18 +4,20 @@
  */
 
 import type { KernelIR } from "../../ir/nodes.ts";
-import type { BufferParam } from "../../ir/types.ts";
+import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
 import { cppLiteral, CPP_TYPES } from "../cpp-rows.ts";
 import type { Emitted } from "../result.ts";
+import { halfTypesOf } from "../uses.ts";
 import { hostText } from "./host-text.ts";
-import type { Selftest, SelftestBuffer } from "./spec.ts";
+import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 
 const TIMED_RUNS = 21;
 const NUMBERS_A_LINE = 10;
 
 const BUILD = {
-  cuda: (file: string) => [
-    `nvcc -O3 -o ${file} ${file}.cu && ./${file}`,
+  cuda: (file: string, hasBF16: boolean) => [
+    `nvcc -O3${hasBF16 ? " -arch=sm_80" : ""} -o ${file} ${file}.cu && ./${file}`,
+    ...(hasBF16 ? ["The instructions of bf16 begin with sm_80."] : []),
     "-arch=native (or sm_80, sm_90a, …) makes code for one GPU; without it the driver compiles at the first start.",
     "No flag is needed for exact results: products that must not be fused are written as __fmul_rn.",
     "Never build it with --use_fast_math.",
@@ -37,7 +39,7 @@ export function cppSelftest(
   const buffers = ir.params.filter((param): param is BufferParam => param.kind === "buffer");
   const bufferOf = ({ name }: BufferParam): SelftestBuffer => selftest.args[name] as SelftestBuffer;
   const local = (param: BufferParam): string => `b${buffers.indexOf(param)}`;
-  const data = (name: string, values: Float32Array | Int32Array | Uint32Array): string =>
+  const data = (name: string, values: SelftestExpected["values"]): string =>
     `const unsigned ${name}[] = {\n${words(values)}};`;
   const tables = buffers.flatMap((param) => {
     const { contents, expected } = bufferOf(param);
@@ -68,7 +70,10 @@ export function cppSelftest(
   });
   if (selftest.reference !== undefined)
     checks.push(`pass &= verify(${buffers.map((param) => `${local(param)}.after.data()`).join(", ")});`);
-  const bytes = buffers.reduce((sum, param) => sum + 4 * bufferOf(param).length, 0);
+  const bytes = buffers.reduce(
+    (sum, param) => sum + elementBytes(param.memory.element) * bufferOf(param).length,
+    0,
+  );
   const rates = [
     ...(selftest.flops === undefined
       ? []
@@ -88,7 +93,7 @@ export function cppSelftest(
 
 namespace evolver_selftest {
 
-${hostText(api)}
+${[...valueTexts(buffers), hostText(api)].join("\n\n")}
 
 ${[...tables, ...(selftest.reference === undefined ? [] : [selftest.reference.cpp.trim()])].join("\n\n")}
 
@@ -148,11 +153,8 @@ ${indent(rates)}
 
 int main() { return evolver_selftest::run(); }
 `;
-  const header = [
-    `${selftest.title}: a self-test. Build and run it with`,
-    `    ${BUILD[api](file)[0]}`,
-    ...BUILD[api](file).slice(1),
-  ];
+  const [first, ...rest] = BUILD[api](file, halfTypesOf(ir).all.has("bf16"));
+  const header = [`${selftest.title}: a self-test. Build and run it with`, `    ${first}`, ...rest];
   const deviceProperties = api === "cuda" ? "typedef cudaDeviceProp cudaDeviceProp_t;\n" : "";
   return `${header.map((line) => `// ${line}`).join("\n")}\n\n${emitted.source}${text.replace(
     "namespace evolver_selftest {\n",
@@ -209,14 +211,38 @@ function fill(local: string, { contents, length }: SelftestBuffer): string[] {
 }
 
 /** The bits of an array as C's hexadecimal words: exact, infinities and NaN included. */
-function words(values: Float32Array | Int32Array | Uint32Array): string {
-  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+function words(values: SelftestExpected["values"]): string {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  const bits = new Uint32Array(Math.ceil(bytes.length / 4));
+  new Uint8Array(bits.buffer).set(bytes);
   let text = "";
   for (let i = 0; i < bits.length; i += NUMBERS_A_LINE) {
     const line = [...bits.subarray(i, i + NUMBERS_A_LINE)].map((word) => `0x${word.toString(16)}`);
     text += `    ${line.join(", ")},\n`;
   }
   return text;
+}
+
+/** What the host makes of two-byte elements; the classes themselves are for the GPU. */
+const VALUE_OF: Readonly<Record<HalfType, string>> = {
+  f16: `inline double valueOf(f16 x) {
+  const int exponent = x.bits >> 10 & 31, significand = x.bits & 0x3ff;
+  const double magnitude = exponent == 31  ? (significand == 0 ? INFINITY : NAN)
+                           : exponent == 0 ? std::ldexp(significand, -24)
+                                           : std::ldexp(significand + 1024, exponent - 25);
+  return (x.bits & 0x8000) != 0 ? -magnitude : magnitude;
+}`,
+  bf16: `inline double valueOf(bf16 x) {
+  const std::uint32_t full = std::uint32_t(x.bits) << 16;
+  float value;
+  std::memcpy(&value, &full, sizeof value);
+  return value;
+}`,
+};
+
+function valueTexts(buffers: readonly BufferParam[]): string[] {
+  const types = new Set(buffers.map(({ memory }) => memory.element).filter(isHalf));
+  return [...types].map((type) => VALUE_OF[type]);
 }
 
 const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join("\n");

@@ -6,12 +6,14 @@
 import type { KernelIR } from "../../ir/nodes.ts";
 import type { BufferParam, ElementType } from "../../ir/types.ts";
 import type { Emitted } from "../result.ts";
-import type { Selftest, SelftestBuffer } from "./spec.ts";
+import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 
 const ARRAYS: Readonly<Record<ElementType, string>> = {
   f32: "Float32Array",
   i32: "Int32Array",
   u32: "Uint32Array",
+  f16: "Uint16Array",
+  bf16: "Uint16Array",
 };
 
 const HOST = String.raw`
@@ -34,7 +36,7 @@ const drawNormal = (length, seed) => {
   });
 };
 const fromBits = (ArrayType, bits) => new ArrayType(Uint32Array.from(bits).buffer);
-const unset = (ArrayType, length) => new ArrayType(new Uint32Array(length).fill(0xffffffff).buffer);
+const unset = (ArrayType, length) => new ArrayType(new Uint8Array(length * ArrayType.BYTES_PER_ELEMENT).fill(0xff).buffer);
 
 function compare(name, actual, expected, relative, absolute) {
   const wrong = [...expected.keys()].filter((i) => {
@@ -105,7 +107,9 @@ function contents({ memory }: BufferParam, { length, contents: initial }: Selfte
   }
 }
 
-function fromBits(type: string, values: Float32Array | Int32Array | Uint32Array): string {
+function fromBits(type: string, values: SelftestExpected["values"]): string {
+  if (values instanceof Uint16Array)
+    return `Uint16Array.of(${[...values].map((bits) => `0x${bits.toString(16)}`).join(", ")})`;
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return `fromBits(${type}, [${[...bits].map((word) => `0x${word.toString(16)}`).join(", ")}])`;
 }

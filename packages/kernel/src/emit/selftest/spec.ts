@@ -5,8 +5,10 @@
 
 import { EvolverError } from "../../errors.ts";
 import type { KernelIR } from "../../ir/nodes.ts";
+import { isHalf } from "../../ir/types.ts";
 
-type Values = Float32Array | Int32Array | Uint32Array;
+/** Bits for f16 and bf16. */
+type Values = Float32Array | Int32Array | Uint32Array | Uint16Array;
 
 /**
  * What a buffer holds before the launch. "uniform" (f32 in [−1, 1)) and "normal" (f32, mean 0, variance 1) are drawn by
@@ -82,6 +84,18 @@ export function checkSelftest(ir: KernelIR, { args, reference }: Selftest): void
       );
     }
     if (typeof value === "number") continue;
+    const { kind } = value.contents;
+    if (
+      param.kind === "buffer" &&
+      isHalf(param.memory.element) &&
+      (kind === "uniform" || kind === "normal")
+    ) {
+      throw new EvolverError(
+        "SELFTEST_INVALID",
+        `the self-test of "${ir.name}" draws numbers for "${param.name}", which holds ${param.memory.element}`,
+        { hint: 'only f32 is drawn by the program: give { kind: "values" } with the bits' },
+      );
+    }
     if (value.contents.kind === "values") embedded += value.contents.values.length;
     if (value.expected !== undefined) {
       expectations++;
