@@ -3,14 +3,7 @@
 import { openDevice, type Device, type DeviceLimits } from "@evolver/device";
 import type { Kernel, KernelIR, Params } from "@evolver/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  attention,
-  compareAttention,
-  createProblem,
-  ladder,
-  limitsOf,
-  randomInputs,
-} from "../src/index.ts";
+import { attention, compareAttention, createProblem, ladder, limitsOf, randomInputs } from "../src/index.ts";
 
 /** What WebGPU guarantees, and SwiftShader and many phones have not much more of. */
 const SMALL = { maxSharedBytes: 16 * 1024, maxInvocationsPerWorkgroup: 256 };
