@@ -32,7 +32,8 @@ export {
 export * from "./frontend/functions.ts";
 export * from "./frontend/layout.ts";
 export * from "./frontend/vector.ts";
-export { Gpu, type ForRange, type RoleOptions, type Xyz } from "./frontend/gpu.ts";
+export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
+export type { Xyz } from "./frontend/indices.ts";
 export { RegisterArray, Var, type VariableType } from "./frontend/variable.ts";
 export {
   AtomicArray,

@@ -1,9 +1,10 @@
 /** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
 
 import { EvolverError } from "../errors.ts";
-import type { Block, BuiltinName, Role } from "../ir/nodes.ts";
+import type { Block, Role } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { ElementType, NumericType, WordType } from "../ir/types.ts";
+import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
 import { AtomicArray, SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
@@ -21,12 +22,6 @@ import {
 } from "./scalar.ts";
 import { Subgroup } from "./subgroup.ts";
 import { RegisterArray, Var, type VariableType } from "./variable.ts";
-
-export interface Xyz {
-  readonly x: U32;
-  readonly y: U32;
-  readonly z: U32;
-}
 
 export interface ForRange<T extends "i32" | "u32"> {
   readonly from: Operand<T>;
@@ -364,22 +359,6 @@ export class Gpu {
   #assign(variable: Var<VariableType>, value: Scalar, frame: Frame): void {
     this.#recorder.reopen(frame, () => variable.set(value as ScalarOf<VariableType>));
   }
-}
-
-function xyz(recorder: Recorder, name: "workgroupId" | "localId" | "globalId" | "numWorkgroups"): Xyz {
-  const component = (axis: "x" | "y" | "z"): U32 =>
-    wrap(recorder.builtin(`${name}.${axis}` satisfies BuiltinName));
-  return {
-    get x() {
-      return component("x");
-    },
-    get y() {
-      return component("y");
-    },
-    get z() {
-      return component("z");
-    },
-  };
 }
 
 function asResults(result: unknown): readonly Scalar[] | null {
