@@ -103,6 +103,8 @@ interface ArithmeticOptions {
   readonly needs?: KernelCase["needs"];
   readonly zeros?: boolean;
   readonly noNaN?: boolean;
+  /** WGSL lets compilers assume that there is no NaN: NVIDIA's makes a minimum of a select by lt. */
+  readonly noNaNInWgsl?: boolean;
   /** Instead of numbers of all sizes: operand k of element i. */
   readonly operands?: (i: number, k: number) => number;
 }
@@ -125,10 +127,11 @@ const arithmetic = (
 ): KernelCase => ({
   name: `${format.type}: ${name}`,
   ...(options.needs === undefined ? {} : { needs: options.needs }),
-  prepare({ width }) {
+  prepare({ width, accuracy }) {
     const { descriptor } = format;
     const n = width * Math.ceil(600 / width);
-    const { operands, noNaN } = options;
+    const { operands } = options;
+    const noNaN = options.noNaN === true || (options.noNaNInWgsl === true && accuracy === "wgsl");
     const [a, b, c] = [0, 1, 2].map((k) => {
       if (operands !== undefined) return Array.from({ length: n }, (_, i) => operands(i, k));
       return valuesOf(format, n, k + 1).map((x) => (noNaN && x !== x ? 1 : x));
@@ -175,8 +178,8 @@ const arithmetic = (
 const operations = (format: Format): KernelCase[] => [
   ...BINARY.map(([name, apply, expect]) =>
     name === "mul and add, apart"
-      ? arithmetic(format, name, apply, (a, b) => format.round(a * b) + a)
-      : arithmetic(format, name, apply, expect),
+      ? arithmetic(format, name, apply, (a, b) => format.round(a * b) + a, { needs: ["separateRounding"] })
+      : arithmetic(format, name, apply, expect, { noNaNInWgsl: name.startsWith("select") }),
   ),
   arithmetic(
     format,

@@ -35,7 +35,7 @@ requireOptional(
     });
 
     test.each([
-      { id: "webgpu", name: "swiftshader", subgroup: 4, skipped: 18 },
+      { id: "webgpu", name: "swiftshader", subgroup: 4, skipped: 20 },
       { id: "sim", name: "simulator", subgroup: 8, skipped: 0 },
       { id: "cpu", name: "thread", subgroup: 32, skipped: 0 },
     ] as const)("$id", { timeout: TIMEOUT }, async ({ id, name, subgroup, skipped }) => {
