@@ -20,7 +20,12 @@ const GENERATED: Readonly<Record<string, string>> = {
   ladder: "npx evolver ladder attention",
 };
 
-const known = [...Object.keys(GENERATED), "examples"];
+/** Generated blocks that are Markdown themselves, made from evidence. */
+const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
+  h200: `node ${join(root, "scripts", "h200Table.ts")}`,
+};
+
+const known = [...Object.keys(GENERATED_MARKDOWN), ...Object.keys(GENERATED), "examples"];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -28,11 +33,12 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-for (const [name, command] of Object.entries(GENERATED)) {
+for (const [name, command] of Object.entries({ ...GENERATED, ...GENERATED_MARKDOWN })) {
   if (!wanted.includes(name)) continue;
   if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;
   const output = inScratchFolder((folder) => outputOf(command, folder).replaceAll(`${folder}/`, ""));
-  for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, output));
+  for (const path of documents())
+    update(path, (markdown) => replaceGenerated(markdown, name, output, name in GENERATED));
 }
 if (wanted.includes("examples")) {
   for (const path of documents()) {

@@ -64,12 +64,12 @@ export function replaceOutputs(markdown: string, run: (command: string) => strin
 }
 
 /** Replaces the generated blocks of one name; other blocks stay as they are. */
-export function replaceGenerated(markdown: string, name: string, output: string): string {
+export function replaceGenerated(markdown: string, name: string, output: string, fenced = true): string {
   const marked = new RegExp(`(<!-- generated:${name} -->\\n)[\\s\\S]*?(<!-- /generated:${name} -->)`, "g");
-  return markdown.replace(
-    marked,
-    (_, open: string, close: string) => `${open}\n\`\`\`text\n${output.trimEnd()}\n\`\`\`\n\n${close}`,
-  );
+  return markdown.replace(marked, (_, open: string, close: string) => {
+    const body = fenced ? `\`\`\`text\n${output.trimEnd()}\n\`\`\`` : output.trimEnd();
+    return `${open}\n${body}\n\n${close}`;
+  });
 }
 
 /**

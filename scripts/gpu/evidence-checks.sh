@@ -1,0 +1,18 @@
+# Correctness on a GPU machine, from the host archive: conformance, goldens, large buffers, faults, self-tests. From the
+# repository's root, with OUT the folder for the results and GOLDENS that of ../shared/data/attention:
+#   GOLDENS=… bash scripts/gpu/evidence-checks.sh
+goldens=$(readlink -f "$GOLDENS")
+. scripts/gpu/setup.sh
+cd /tmp/evolver-host
+to=$OUT/h200
+keep() { name=$1; shift; timeout 240 node scripts/evidence.ts "$to/$name.json" -- "$@" || echo "$name FAILED"; }
+keep devices evolver devices --json
+for device in cuda webgpu; do
+  keep conformance-$device node packages/device/conformance/cli.node.ts --device $device --json
+  keep goldens-$device node packages/studies/bench/goldens.ts --device $device --data "$goldens"
+  keep faults-$device node scripts/gpu/faults.ts --device $device
+done
+keep large node packages/device/bench/large.ts --device cuda
+keep launch node packages/device/bench/launch.ts
+bash scripts/gpu/selftest.sh /tmp/selftest && cp /tmp/selftest/selftest.json "$to/"
+tar -C "$OUT" -cf "$OUT/h200.tar" h200 && rm -r "$to"
