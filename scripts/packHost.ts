@@ -60,6 +60,7 @@ function runtimeDependencies(): string[] {
     }
   };
   for (const folder of packageFolders()) visit(manifestOf(folder));
+  visit({ name: "random programs for GPU machines", dependencies: { "fast-check": "*" } });
   for (const name of readdirSync(join(root, "node_modules", "@koromix"))) needed.add(`@koromix/${name}`);
   return [...needed].toSorted();
 }
@@ -70,7 +71,7 @@ const packageFolders = (): string[] =>
 function copyPackages(): void {
   for (const folder of packageFolders()) {
     const target = join(stage, relative(root, folder));
-    for (const part of ["package.json", "src", "bin", "bench", "conformance"]) {
+    for (const part of ["package.json", "src", "bin", "bench", "conformance", "test/property"]) {
       if (existsSync(join(folder, part))) cpSync(join(folder, part), join(target, part), { recursive: true });
     }
     const { name } = manifestOf(folder);

@@ -9,6 +9,7 @@ keep() { name=$1; shift; timeout 240 node scripts/evidence.ts "$to/$name.json" -
 keep devices evolver devices --json
 for device in cuda webgpu; do
   keep conformance-$device node packages/device/conformance/cli.node.ts --device $device --json
+  keep property-$device node packages/device/test/property/cli.ts --device $device --runs 150
   keep goldens-$device node packages/studies/bench/goldens.ts --device $device --data "$goldens"
   keep faults-$device node scripts/gpu/faults.ts --device $device
 done
