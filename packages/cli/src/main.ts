@@ -29,7 +29,7 @@ const ANSWERS_NO: ReadonlySet<string> = new Set([
   "KERNEL_FINDINGS",
   "KERNEL_TRAP",
   "DISK_FULL",
-  "BASELINE_FAILED",
+  "BASELINE_REJECTED",
 ]);
 
 function buildProgram(finish: (code: number) => void): Command {
@@ -126,7 +126,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .addOption(device("sim"))
     .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
     .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
-    .option("--agent <name>", "who proposes candidates", "evolutionary")
+    .option("--agent <name>", "who proposes candidates: evolutionary or random", "evolutionary")
     .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
     .option("--workspace <dir>", "a git repository of its own, made if absent", "evolver-workspace")
     .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")

@@ -16,10 +16,10 @@ import {
   ladder,
   readSafetensors,
   type AttentionProblem,
+  limitsOf,
 } from "@evolver/attention";
 import { openDevice, type DeviceId } from "@evolver/device";
 import { bindPlan } from "../src/attention/bind.ts";
-import { limitsOf } from "../src/attention/limits.ts";
 import { attentionPlan } from "../src/attention/plan.ts";
 
 interface GoldenCase {

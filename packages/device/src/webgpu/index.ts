@@ -88,10 +88,9 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
     this.name =
       [info.vendor, info.architecture, info.description].filter((text) => text !== "").join(" ") ||
       "WebGPU adapter";
-    this.hasSubgroups = gpu.features.has("subgroups");
     const [low, high] = [info.subgroupMinSize ?? 4, info.subgroupMaxSize ?? 128];
     // Where the width varies from kernel to kernel there is none to build for, and subgroup operations are refused.
-    const fixed = this.hasSubgroups && low === high;
+    const fixed = gpu.features.has("subgroups") && low === high;
     this.hasSubgroups = fixed;
     this.subgroupSize = fixed ? low : 32;
     const { limits } = gpu;

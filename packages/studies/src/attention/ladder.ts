@@ -10,6 +10,7 @@ import {
   runClaims,
   type AttentionTruth,
   type Rung,
+  limitsOf,
 } from "@evolver/attention";
 import {
   h200Datasheet,
@@ -24,7 +25,6 @@ import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
-import { limitsOf } from "./limits.ts";
 import { attentionPlan } from "./plan.ts";
 
 /** Rounds of timing, in each of which every rung runs once. */

@@ -1,6 +1,13 @@
 /** The attention study: the space of FlashPoint, verified against float64, compared by modelled time. */
 
-import { axes, checkPoint, DEFAULT_LIMITS, type FlashPoint, type WorkgroupLimits } from "@evolver/attention";
+import {
+  axes,
+  checkPoint,
+  DEFAULT_LIMITS,
+  type FlashPoint,
+  type WorkgroupLimits,
+  limitsOf,
+} from "@evolver/attention";
 import {
   h200Datasheet,
   openDevice,
@@ -31,7 +38,6 @@ import {
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
-import { limitsOf } from "./limits.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
 import { parseShape } from "./shape.ts";
