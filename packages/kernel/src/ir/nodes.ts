@@ -5,7 +5,7 @@
 
 import type { OpName } from "./ops.ts";
 import type { Site } from "./site.ts";
-import type { Memory, Param, SharedMemory, Value, Variable } from "./types.ts";
+import type { GlobalMemory, Memory, Param, PhaseBarrier, SharedMemory, Value, Variable } from "./types.ts";
 
 interface NodeBase {
   readonly site: Site;
@@ -182,9 +182,65 @@ export interface RolesNode extends NodeBase {
   readonly roles: readonly Role[];
 }
 
-/** All invocations of the workgroup meet here; earlier accesses to shared and global memory are visible after. */
+/**
+ * All invocations of the scope, the workgroup or a subgroup, meet here; what they wrote to shared and global memory
+ * before is visible to all of the scope after.
+ */
 export interface BarrierNode extends NodeBase {
   readonly kind: "barrier";
+  readonly scope: BarrierScope;
+}
+
+export type BarrierScope = "workgroup" | "subgroup";
+
+/**
+ * Starts to copy `width` (1, 2 or 4) consecutive elements from global to shared memory; where `active` is false, zeros
+ * are written and nothing is read (null: active everywhere). Indices are in elements and multiples of the width. The copy lands
+ * when the invocation awaits it and not before: until then nobody may touch the elements it goes to. Others see them
+ * after a barrier, or after a phase that the copying invocation arrived at.
+ */
+export interface AsyncCopyNode extends NodeBase {
+  readonly kind: "asyncCopy";
+  readonly from: GlobalMemory;
+  readonly fromIndex: Value;
+  readonly to: SharedMemory;
+  readonly toIndex: Value;
+  readonly width: 1 | 2 | 4;
+  readonly active: Value | null;
+}
+
+/**
+ * Ends a group of the invocation's copies, possibly an empty one. `bytes`: what a group of all invocations of the
+ * workgroup together copies if it is not empty, zeros included; null where nothing is expected.
+ */
+export interface CommitCopiesNode extends NodeBase {
+  readonly kind: "commitCopies";
+  readonly bytes: number | null;
+}
+
+/** Waits for the invocation's own copies, all but those of its `newer` youngest groups. Orders nothing for others. */
+export interface AwaitCopiesNode extends NodeBase {
+  readonly kind: "awaitCopies";
+  readonly newer: number;
+}
+
+/**
+ * The invocation arrives at the current phase of a phase barrier: `now`, or when the copies that it started since its last
+ * such arrival have landed (`copies`). What it did before is visible to those who wait for the phase.
+ */
+export interface ArriveNode extends NodeBase {
+  readonly kind: "arrive";
+  readonly barrier: PhaseBarrier;
+  readonly index: Value;
+  readonly after: "now" | "copies";
+}
+
+/** Waits until the phase of this parity (0 or 1) is complete: until the parity of the current phase is another. */
+export interface AwaitPhaseNode extends NodeBase {
+  readonly kind: "awaitPhase";
+  readonly barrier: PhaseBarrier;
+  readonly index: Value;
+  readonly parity: Value;
 }
 
 /** Barrier, one load that all invocations share (index is workgroup-uniform), barrier. The result is uniform. */
@@ -255,6 +311,11 @@ export type Node =
   | ContinueNode
   | RolesNode
   | BarrierNode
+  | AsyncCopyNode
+  | CommitCopiesNode
+  | AwaitCopiesNode
+  | ArriveNode
+  | AwaitPhaseNode
   | UniformLoadNode
   | SubgroupNode
   | CommentNode;
@@ -270,6 +331,8 @@ export interface KernelIR {
   readonly params: readonly Param[];
   /** In declaration order. */
   readonly shared: readonly SharedMemory[];
+  /** In declaration order. */
+  readonly phaseBarriers: readonly PhaseBarrier[];
   readonly workgroupSize: readonly [number, number, number];
   /**
    * Invocations a subgroup, 4 to 128, a power of two. Where the workgroup's size is no multiple of it, the last subgroup

@@ -61,6 +61,20 @@ export interface SharedMemory {
 
 export type Memory = GlobalMemory | SharedMemory;
 
+/**
+ * An array of barriers in shared memory whose phases complete one after another, each when `arrivals` invocations have
+ * arrived (CUDA: mbarrier). Phase 0 is current when the workgroup starts; the parity of a phase is its number's.
+ */
+export interface PhaseBarrier {
+  readonly name: string;
+  /** Barriers in the array. */
+  readonly count: number;
+  /** Arrivals that complete a phase. */
+  readonly arrivals: number;
+  /** What the copies that complete a phase copy together, zeros included; null where nothing is expected. */
+  readonly bytes: number | null;
+}
+
 export interface ScalarParam {
   readonly kind: "scalar";
   readonly name: string;
