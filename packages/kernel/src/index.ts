@@ -32,8 +32,11 @@ export {
 export * from "./frontend/functions.ts";
 export * from "./frontend/layout.ts";
 export * from "./frontend/vector.ts";
+export { Copies, type CommitOptions, type CopyOptions } from "./frontend/copies.ts";
 export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
 export type { Xyz } from "./frontend/indices.ts";
+export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phaseBarriers.ts";
+export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
 export { RegisterArray, Var, type VariableType } from "./frontend/variable.ts";
 export {
   AtomicArray,

@@ -342,7 +342,7 @@ describe("deserialise refuses", () => {
     ["no JSON", "kernel", /the text is no JSON/],
     ["a list", "[]", /kernel is \[\], not an object/],
     ["another format", changed("format", "onnx"), /kernel\.format is "onnx"/],
-    ["another version", changed("version", 2), /kernel\.version is 2, not version 1/],
+    ["another version", changed("version", 1), /kernel\.version is 1, not version 2/],
     ["a missing field", changed("name", undefined), /kernel\.name is missing, not a string/],
     ["a name that is no string", changed("name", 3), /kernel\.name is 3, not a string/],
     ["a name that is no identifier", changed("name", "a b"), /the name "a b" is no identifier/],

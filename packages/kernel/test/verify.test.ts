@@ -36,7 +36,7 @@ test("accepts a kernel that uses everything", () => {
     d.emit({ kind: "varGet", variable: v, result: read });
     d.emit({ kind: "store", memory: w, index: lane, values: [read, two] });
     d.emit({ kind: "store", memory: y, index: lane, values: loaded });
-    d.emit({ kind: "barrier" });
+    d.emit({ kind: "barrier", scope: "workgroup" });
     d.emit({ kind: "uniformLoad", memory: tile, index: n, result: d.value("f32") });
     const common = { kind: "atomic", memory: counters, index: lane } as const;
     d.emit({ ...common, op: "add", operands: [two], result: d.value("f32"), order: "acq_rel" });
@@ -171,7 +171,7 @@ describe("definitions and scopes", () => {
     [
       "a built-in after other nodes",
       (d) => {
-        d.emit({ kind: "barrier" });
+        d.emit({ kind: "barrier", scope: "workgroup" });
         d.emit({ kind: "builtin", builtin: "lane", result: d.value("u32") });
       },
       /builtin lane does not stand at the front/,
@@ -227,7 +227,7 @@ describe("loops and roles", () => {
       (d) =>
         d.for(d.const("u32", 2), () => {
           d.emit({ kind: "break" });
-          d.emit({ kind: "barrier" });
+          d.emit({ kind: "barrier", scope: "workgroup" });
         }),
       /break is not the last node of its block/,
     ],

@@ -184,6 +184,7 @@ function kernel(nodes: Node[], memories: GlobalMemory[], valueCount: number): Ke
     name: "operation",
     params: memories.map((memory) => ({ kind: "buffer", name: memory.name, memory })),
     shared: [],
+    phaseBarriers: [],
     workgroupSize: [8, 1, 1],
     subgroupSize: 8,
     uniformity: "static",

@@ -10,11 +10,11 @@ import type { DependenceGraph } from "./dependence.ts";
 /** Throws for the first operation, in program order, that stands in flow less uniform than it needs. */
 export function checkConvergence(graph: DependenceGraph): void {
   for (const { node, flow } of graph.convergent) {
-    if (node.kind === "subgroup") {
+    if (node.kind === "subgroup" || (node.kind === "barrier" && node.scope === "subgroup")) {
       if (graph.levelOf(flow) === LANE)
         throw divergent(graph, node, flow, {
           code: "DIVERGENT_SUBGROUP_OPERATION",
-          what: `subgroup.${node.op} may be reached by some lanes of a subgroup only`,
+          what: `subgroup.${node.kind === "subgroup" ? node.op : "barrier"} may be reached by some lanes of a subgroup only`,
           hint:
             "move it out of the divergent branch or loop, let every lane take part with a neutral value, " +
             'or build the kernel with uniformity: "dynamic" and let the simulator check each run',

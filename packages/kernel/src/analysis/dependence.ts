@@ -240,6 +240,11 @@ export class DependenceGraph {
         return;
       }
       case "store":
+      case "asyncCopy":
+      case "commitCopies":
+      case "awaitCopies":
+      case "arrive":
+      case "awaitPhase":
       case "comment":
         return;
     }

@@ -3,22 +3,33 @@
  * and type here, and what the fields mean together by `verify`.
  */
 
-import { EvolverError } from "../errors.ts";
-import type { AtomicOp, BuiltinName, KernelIR, MemoryOrder, Node, Role, SubgroupOp } from "../ir/nodes.ts";
+import type {
+  AsyncCopyNode,
+  AtomicOp,
+  BuiltinName,
+  KernelIR,
+  MemoryOrder,
+  Node,
+  Role,
+  SubgroupOp,
+} from "../ir/nodes.ts";
 import type { OpName } from "../ir/ops.ts";
 import { SERIAL_FORMAT, SERIAL_VERSION } from "../ir/serialise.ts";
 import { fixedSite, type Site } from "../ir/site.ts";
 import type {
   Access,
   ElementType,
+  GlobalMemory,
   Memory,
   Param,
+  PhaseBarrier,
   ScalarType,
   SharedMemory,
   Value,
   Variable,
   WordType,
 } from "../ir/types.ts";
+import { Fields, isCount, malformed, show } from "./fields.ts";
 import { verify } from "./verify.ts";
 
 const WORDS: readonly WordType[] = ["f32", "i32", "u32"];
@@ -46,76 +57,11 @@ export function deserialise(text: string): KernelIR {
   return ir;
 }
 
-function malformed(path: string, what: string, cause?: unknown): EvolverError {
-  return new EvolverError("INVALID_IR", `Invalid serialised IR: ${path} is ${what}.`, {
-    hint: `give the unchanged output of serialise(), format ${SERIAL_FORMAT} version ${SERIAL_VERSION}`,
-    ...(cause === undefined ? {} : { cause }),
-  });
-}
-
-function show(value: unknown): string {
-  if (value === undefined) return "missing";
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-/** An object of the document, read field by field; `path` names it in errors. */
-class Fields {
-  readonly path: string;
-  readonly #object: Readonly<Record<string, unknown>>;
-
-  constructor(value: unknown, path: string) {
-    if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw malformed(path, `${show(value)}, not an object`);
-    this.path = path;
-    this.#object = value as Record<string, unknown>;
-  }
-
-  get(name: string): unknown {
-    return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
-  }
-
-  fail(name: string, expected: string): never {
-    throw malformed(`${this.path}.${name}`, `${show(this.get(name))}, not ${expected}`);
-  }
-
-  text(name: string): string {
-    const value = this.get(name);
-    return typeof value === "string" ? value : this.fail(name, "a string");
-  }
-
-  flag(name: string): boolean {
-    const value = this.get(name);
-    return typeof value === "boolean" ? value : this.fail(name, "true or false");
-  }
-
-  count(name: string): number {
-    const value = this.get(name);
-    return isCount(value) ? value : this.fail(name, "a whole number from 0");
-  }
-
-  oneOf<T extends string>(name: string, choices: readonly T[]): T {
-    const value = this.get(name);
-    return choices.find((choice) => choice === value) ?? this.fail(name, `one of ${choices.join(", ")}`);
-  }
-
-  list(name: string): readonly unknown[] {
-    const value = this.get(name);
-    return Array.isArray(value) ? value : this.fail(name, "a list");
-  }
-
-  objects(name: string): Fields[] {
-    return this.list(name).map((item, i) => new Fields(item, `${this.path}.${name}[${i}]`));
-  }
-}
-
-const isCount = (value: unknown): value is number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-
 class Reader {
   readonly #values = new Map<number, Value>();
   readonly #variables = new Map<number, Variable>();
   readonly #memories = new Map<string, Memory>();
+  readonly #barriers = new Map<string, PhaseBarrier>();
   #sites: readonly Site[] = [];
   #depth = 0;
 
@@ -125,6 +71,7 @@ class Reader {
     this.#sites = readSites(fields);
     const params = fields.objects("params").map((param) => this.#param(param));
     const shared = fields.objects("shared").map((memory) => this.#shared(memory));
+    const phaseBarriers = fields.objects("phaseBarriers").map((barrier) => this.#phaseBarrier(barrier));
     const size = fields.list("workgroupSize");
     const [x, y, z] = size;
     if (size.length !== 3 || !isCount(x) || !isCount(y) || !isCount(z))
@@ -133,6 +80,7 @@ class Reader {
       name: fields.text("name"),
       params: Object.freeze(params),
       shared: Object.freeze(shared),
+      phaseBarriers: Object.freeze(phaseBarriers),
       workgroupSize: Object.freeze([x, y, z] as const),
       subgroupSize: fields.count("subgroupSize"),
       uniformity: fields.oneOf("uniformity", ["static", "dynamic"]),
@@ -168,6 +116,17 @@ class Reader {
     });
     this.#memories.set(memory.name, memory);
     return memory;
+  }
+
+  #phaseBarrier(fields: Fields): PhaseBarrier {
+    const barrier = Object.freeze({
+      name: fields.text("name"),
+      count: fields.count("count"),
+      arrivals: fields.count("arrivals"),
+      bytes: fields.countOrNull("bytes"),
+    });
+    this.#barriers.set(barrier.name, barrier);
+    return barrier;
   }
 
   #site(fields: Fields): Site {
@@ -293,6 +252,32 @@ class Reader {
       case "comment":
         return { kind, site, text: fields.text("text") };
       case "barrier":
+        return { kind, site, scope: fields.oneOf("scope", ["workgroup", "subgroup"]) };
+      case "asyncCopy":
+        return {
+          kind,
+          site,
+          // Which space they lie in is verify's to check.
+          from: this.#memory(fields, "from") as GlobalMemory,
+          fromIndex: this.#use(fields, "fromIndex"),
+          to: this.#memory(fields, "to") as SharedMemory,
+          toIndex: this.#use(fields, "toIndex"),
+          width: fields.count("width") as AsyncCopyNode["width"],
+          active: fields.get("active") === null ? null : this.#use(fields, "active"),
+        };
+      case "commitCopies":
+        return { kind, site, bytes: fields.countOrNull("bytes") };
+      case "awaitCopies":
+        return { kind, site, newer: fields.count("newer") };
+      case "arrive": {
+        const after = fields.oneOf("after", ["now", "copies"]);
+        return { kind, site, barrier: this.#barrier(fields), index: this.#use(fields, "index"), after };
+      }
+      case "awaitPhase": {
+        const barrier = this.#barrier(fields);
+        const index = this.#use(fields, "index");
+        return { kind, site, barrier, index, parity: this.#use(fields, "parity") };
+      }
       case "break":
       case "continue":
         return { kind, site };
@@ -301,8 +286,13 @@ class Reader {
     }
   }
 
-  #memory(fields: Fields): Memory {
-    return this.#memories.get(fields.text("memory")) ?? fields.fail("memory", "the name of declared memory");
+  #memory(fields: Fields, name = "memory"): Memory {
+    return this.#memories.get(fields.text(name)) ?? fields.fail(name, "the name of declared memory");
+  }
+
+  #barrier(fields: Fields): PhaseBarrier {
+    const barrier = this.#barriers.get(fields.text("barrier"));
+    return barrier ?? fields.fail("barrier", "the name of declared phase barriers");
   }
 
   #define(fields: Fields, name: string): Value {

@@ -1,4 +1,4 @@
-/** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, sizes. */
+/** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, phase barriers, sizes. */
 
 import type { KernelIR } from "../ir/nodes.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
@@ -7,6 +7,8 @@ const WORDS: readonly unknown[] = ["f32", "i32", "u32"];
 const ELEMENTS: readonly unknown[] = [...WORDS, "f16", "bf16"];
 const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
 const MAX_INVOCATIONS = 1024;
+/** What CUDA's mbarrier counts up to. */
+const MAX_ARRIVALS = 2 ** 20 - 1;
 
 const isCount = (value: unknown, min: number): boolean => Number.isSafeInteger(value) && Number(value) >= min;
 
@@ -47,6 +49,14 @@ export function checkHeader(ir: KernelIR): void {
     if (shared.atomic && !WORDS.includes(shared.element))
       fail(`atomic shared ${shared.name} has elements of type ${shared.element}`);
     if (!isCount(shared.length, 1)) fail(`shared ${shared.name} has length ${shared.length}`);
+  }
+
+  for (const { name, count, arrivals, bytes } of ir.phaseBarriers) {
+    checkName(name, "phase barrier");
+    if (!isCount(count, 1)) fail(`phase barrier ${name} has count ${count}`);
+    if (!isCount(arrivals, 1) || arrivals > MAX_ARRIVALS)
+      fail(`phase barrier ${name} waits for ${arrivals} arrivals; from 1 to ${MAX_ARRIVALS} are allowed`);
+    if (bytes !== null && !isCount(bytes, 1)) fail(`phase barrier ${name} expects ${bytes} bytes`);
   }
 
   const { subgroupSize: width, workgroupSize } = ir;

@@ -1,7 +1,9 @@
-/** What the parts of the verifier share: its error and the shape of a name. */
+/** What the parts of the verifier share: its error, how rules report, and the shape of a name. */
 
 import { EvolverError } from "../errors.ts";
+import type { Node } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
+import type { Value } from "../ir/types.ts";
 
 export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -10,6 +12,12 @@ export const NAME_HINT = "use letters, digits and underscores, no digit first: n
 
 const RULE_HINT =
   "kernels made by kernel(...) never break these rules: this is a bug in what made or changed the IR";
+
+/** How a node's rules report: `use` checks that an operand is defined and in scope, `fail` throws. */
+export interface OperandChecks {
+  use(node: Node, value: Value, what: string): void;
+  fail(node: Node, what: string): never;
+}
 
 /** An INVALID_IR error; the other place, if there is one, comes second. */
 export function invalid(

@@ -1,19 +1,16 @@
 /**
  * The part of the verifier that looks at one node's operands and results: their number, their types, and whether
- * the memory allows what the node does. Scopes and definitions are verify.ts's.
+ * the memory allows what the node does. Scopes and definitions are verify.ts's; copies and barriers are in
+ * synchronisation.ts.
  */
 
 import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
 import { roundBF16, roundF16 } from "../math.ts";
+import type { OperandChecks } from "./invalid.ts";
+import { checkFullSubgroups, checkSynchronisation } from "./synchronisation.ts";
 import { elementBytes, isFloat, isInteger, type ScalarType, type Value } from "../ir/types.ts";
-
-/** How a node's rules report: `use` checks that an operand is defined and in scope, `fail` throws. */
-export interface OperandChecks {
-  use(node: Node, value: Value, what: string): void;
-  fail(node: Node, what: string): never;
-}
 
 const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
   "workgroupId.x",
@@ -102,6 +99,13 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
     case "subgroup":
       for (const operand of node.operands) use(operand, "operand");
       return checkSubgroup(node, ir, fail);
+    case "barrier":
+    case "asyncCopy":
+    case "commitCopies":
+    case "awaitCopies":
+    case "arrive":
+    case "awaitPhase":
+      return checkSynchronisation(node, ir, checks);
     case "var":
       if (!(isNumeric(node.variable.type) || node.variable.type === "bool"))
         fail(`cannot be of type ${String(node.variable.type)}`);
@@ -193,10 +197,8 @@ function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
 }
 
 function checkSubgroup(node: SubgroupNode, ir: KernelIR, fail: (what: string) => never): void {
-  const { subgroupSize: width, workgroupSize } = ir;
-  const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
-  if (invocations % width !== 0)
-    fail(`wants full subgroups of ${width}, which a workgroup of ${invocations} does not have`);
+  const { subgroupSize: width } = ir;
+  checkFullSubgroups(ir, fail);
   const operands = list(typesOf(node.operands));
   const expected = subgroupResults(node.op, typesOf(node.operands), width);
   if (expected === null) return fail(`does not take ${operands}, or is unknown`);

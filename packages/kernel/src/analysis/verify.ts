@@ -6,7 +6,7 @@
 
 import type { Block, ForNode, KernelIR, Node, RolesNode, WhileNode } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
-import type { Memory, Value, Variable } from "../ir/types.ts";
+import type { Memory, PhaseBarrier, Value, Variable } from "../ir/types.ts";
 import { describeNode, findDefinition } from "../ir/walk.ts";
 import { checkHeader } from "./header.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
@@ -142,7 +142,17 @@ class Verifier {
         if (loop === "condition") this.#fail(node, "stands in the condition of a while, not in its body");
         if (!isLast) this.#fail(node, "is not the last node of its block");
         break;
+      case "asyncCopy":
+        this.#memory(node, node.from);
+        this.#memory(node, node.to);
+        break;
+      case "arrive":
+      case "awaitPhase":
+        this.#phaseBarrier(node, node.barrier);
+        break;
       case "barrier":
+      case "commitCopies":
+      case "awaitCopies":
       case "comment":
         break;
       default:
@@ -219,6 +229,11 @@ class Verifier {
   #memory(node: Node, memory: Memory): void {
     if (!this.#memories.has(memory))
       this.#fail(node, `touches memory ${memory.name}, which the kernel does not declare`);
+  }
+
+  #phaseBarrier(node: Node, barrier: PhaseBarrier): void {
+    if (!this.#ir.phaseBarriers.includes(barrier))
+      this.#fail(node, `touches phase barriers ${barrier.name}, which the kernel does not declare`);
   }
 
   #define(node: Node, value: Value, block: number): void {

@@ -32,6 +32,12 @@ function operandsOf(node: Node): readonly Value[] {
       return [node.condition];
     case "for":
       return [node.from, node.to, node.step];
+    case "asyncCopy":
+      return [node.toIndex, node.fromIndex, ...(node.active === null ? [] : [node.active])];
+    case "arrive":
+      return [node.index];
+    case "awaitPhase":
+      return [node.index, node.parity];
     default:
       return [];
   }
@@ -118,6 +124,10 @@ export function accessWidths(ir: KernelIR): Map<Memory, number> {
     if (node.kind === "load") see(node.memory, node.results.length);
     else if (node.kind === "store") see(node.memory, node.values.length);
     else if (node.kind === "uniformLoad") see(node.memory, 1);
+    else if (node.kind === "asyncCopy") {
+      see(node.from, node.width);
+      see(node.to, node.width);
+    }
   });
   return widths;
 }

@@ -1,14 +1,18 @@
 /** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
 
 import { EvolverError } from "../errors.ts";
-import type { Block, Role } from "../ir/nodes.ts";
+import type { Role } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { ElementType, NumericType, WordType } from "../ir/types.ts";
+import { Copies } from "./copies.ts";
 import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
 import { AtomicArray, SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
-import { note, type Frame, type Recorder } from "./recorder.ts";
+import { PhaseBarriers, type PhaseBarrierOptions } from "./phaseBarriers.ts";
+import { Pipeline, type PipelineOptions } from "./pipeline.ts";
+import { close, note, type Frame, type Recorder } from "./recorder.ts";
+import { asResults, describe, refuseLiteral } from "./results.ts";
 import {
   lift,
   Scalar,
@@ -50,6 +54,10 @@ export class Gpu {
   /** Subgroups a workgroup, known while building. */
   readonly numSubgroups: number;
   readonly subgroup: Subgroup;
+  /** Asynchronous copies from buffers to shared memory. */
+  readonly copies: Copies;
+  /** Whether subgroups of a workgroup may wait for each other, known while building: see BuildOptions. */
+  readonly waits: boolean;
   /** CUDA and HIP: blockIdx. */
   readonly workgroupId: Xyz;
   /** CUDA and HIP: threadIdx. */
@@ -59,13 +67,19 @@ export class Gpu {
   /** CUDA and HIP: gridDim. */
   readonly numWorkgroups: Xyz;
 
-  constructor(recorder: Recorder, workgroupSize: readonly [number, number, number], subgroupSize: number) {
+  constructor(
+    recorder: Recorder,
+    workgroupSize: readonly [number, number, number],
+    { subgroup: subgroupSize, waits }: { readonly subgroup: number; readonly waits: boolean },
+  ) {
     this.#recorder = recorder;
+    this.waits = waits;
     this.workgroupSize = workgroupSize;
     this.subgroupSize = subgroupSize;
     const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
     this.numSubgroups = Math.ceil(invocations / subgroupSize);
     this.subgroup = new Subgroup(recorder, subgroupSize, invocations);
+    this.copies = new Copies(recorder);
     this.workgroupId = xyz(recorder, "workgroupId");
     this.localId = xyz(recorder, "localId");
     this.globalId = xyz(recorder, "globalId");
@@ -284,7 +298,17 @@ export class Gpu {
 
   /** All invocations of the workgroup meet; what each wrote before is visible to all after. CUDA: __syncthreads(). */
   barrier(): void {
-    this.#recorder.emit({ kind: "barrier" });
+    this.#recorder.emit({ kind: "barrier", scope: "workgroup" });
+  }
+
+  /** Barriers in shared memory that some invocations arrive at and others wait for. CUDA: mbarrier. */
+  phaseBarriers(options: PhaseBarrierOptions): PhaseBarriers {
+    return new PhaseBarriers(this.#recorder, options, this.waits);
+  }
+
+  /** A ring of stages between invocations that fill and invocations that use them. */
+  pipeline(options: PipelineOptions): Pipeline {
+    return new Pipeline(this.#recorder, options, this.waits);
   }
 
   /** Barrier, one read shared by all invocations, barrier: the result is the same in the whole workgroup. */
@@ -359,33 +383,4 @@ export class Gpu {
   #assign(variable: Var<VariableType>, value: Scalar, frame: Frame): void {
     this.#recorder.reopen(frame, () => variable.set(value as ScalarOf<VariableType>));
   }
-}
-
-function asResults(result: unknown): readonly Scalar[] | null {
-  if (result instanceof Scalar) return [result];
-  return Array.isArray(result) && result.length > 0 && result.every((item) => item instanceof Scalar)
-    ? result
-    : null;
-}
-
-/** A number beside the other side's value would silently leave the `if` without a result. */
-function refuseLiteral(results: readonly Scalar[] | null, other: unknown, site: Site): void {
-  const [first] = results ?? [];
-  if (first === undefined || (typeof other !== "number" && typeof other !== "boolean")) return;
-  throw new EvolverError(
-    "TYPE_MISMATCH",
-    `one side of a gpu.if gives a ${first.type}, the other ${describe(other)}`,
-    {
-      where: [site.location, note(first.site, `a ${first.type} made here`)],
-      hint: `make it a run-time value: gpu.constant(${first.type}, ${String(other)})`,
-    },
-  );
-}
-
-const close = (frame: Frame): Block => Object.freeze({ nodes: Object.freeze(frame.nodes) });
-
-function describe(given: unknown): string {
-  return given instanceof Scalar
-    ? `a ${given.type}`
-    : `a JavaScript ${given === null ? "null" : typeof given}`;
 }

@@ -25,6 +25,11 @@ export type Symbols<P extends Params> = {
 export interface BuildOptions {
   /** Invocations a subgroup: a power of two from 4 to 128. */
   readonly subgroup: number;
+  /**
+   * Whether subgroups of a workgroup may wait for each other, which gpu.phaseBarriers and gpu.pipeline need; true if
+   * absent. A device's own answer is Device.waits. The body sees it as gpu.waits.
+   */
+  readonly waits?: boolean;
 }
 
 type WorkgroupSize = readonly [number, number?, number?];
@@ -43,7 +48,7 @@ export interface ExampleLaunch<P extends Params> {
 export interface KernelOptions<P extends Params> {
   readonly params: P;
   /** Invocations a workgroup on x, y and z; may depend on the subgroup width. */
-  readonly workgroup: WorkgroupSize | ((build: BuildOptions) => WorkgroupSize);
+  readonly workgroup: WorkgroupSize | ((build: Required<BuildOptions>) => WorkgroupSize);
   /**
    * "static" (the default) refuses barriers and subgroup operations whose control flow is not proved uniform;
    * "dynamic" leaves that to the simulator, and WebGPU will not take the kernel.
@@ -55,7 +60,7 @@ export interface KernelOptions<P extends Params> {
 
 export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => void;
 
-/** A kernel in TypeScript: built anew, by running its body once, for each subgroup width it is needed in. */
+/** A kernel in TypeScript: built anew, by running its body once, for each set of build options it is needed for. */
 export class Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
@@ -63,7 +68,7 @@ export class Kernel<P extends Params = Params> {
   readonly #options: KernelOptions<P>;
   readonly #body: (params: never, gpu: Gpu) => void;
   readonly #site: Site;
-  readonly #builds = new Map<number, KernelIR>();
+  readonly #builds = new Map<string, KernelIR>();
 
   constructor(name: string, options: KernelOptions<P>, body: KernelBody<P>, site: Site) {
     this.name = name;
@@ -74,23 +79,25 @@ export class Kernel<P extends Params = Params> {
     this.#site = site;
   }
 
-  /** Records, verifies and analyses the kernel for a subgroup width. The result is kept and the same each time. */
-  build(options: BuildOptions): KernelIR {
-    const known = this.#builds.get(options.subgroup);
+  /** Records, verifies and analyses the kernel for the options. The result is kept and the same each time. */
+  build({ subgroup, waits = true }: BuildOptions): KernelIR {
+    const key = `${subgroup} ${waits}`;
+    const known = this.#builds.get(key);
     if (known !== undefined) return known;
-    const built = this.#record(options);
-    this.#builds.set(options.subgroup, built);
+    const built = this.#record({ subgroup, waits });
+    this.#builds.set(key, built);
     return built;
   }
 
-  #record({ subgroup }: BuildOptions): KernelIR {
+  #record(options: Required<BuildOptions>): KernelIR {
+    const { subgroup } = options;
     if (![4, 8, 16, 32, 64, 128].includes(subgroup)) {
       throw new EvolverError("INVALID_SUBGROUP", `${subgroup} is not a subgroup width`, {
         hint: "widths are powers of two from 4 to 128",
       });
     }
     const { workgroup, uniformity = "static" } = this.#options;
-    const given = typeof workgroup === "function" ? workgroup({ subgroup }) : workgroup;
+    const given = typeof workgroup === "function" ? workgroup(options) : workgroup;
     const size = [given[0], given[1] ?? 1, given[2] ?? 1] as const;
     if (
       !size.every((extent) => Number.isInteger(extent) && extent >= 1) ||
@@ -109,7 +116,7 @@ export class Kernel<P extends Params = Params> {
       params.push(param);
       Object.defineProperty(symbols, name, { get: symbol, enumerable: true });
     }
-    this.#run(recorder, symbols, new Gpu(recorder, size, subgroup));
+    this.#run(recorder, symbols, new Gpu(recorder, size, options));
     const ir: KernelIR = Object.freeze({
       name: this.name,
       params: Object.freeze(params),
@@ -118,6 +125,7 @@ export class Kernel<P extends Params = Params> {
       uniformity,
       body: Object.freeze({ nodes: recorder.finish() }),
       shared: Object.freeze(recorder.shared),
+      phaseBarriers: Object.freeze(recorder.phaseBarriers),
       valueCount: recorder.valueCount,
       variableCount: recorder.variableCount,
       site: this.#site,
@@ -163,7 +171,7 @@ function declare(
 }
 
 /**
- * Defines a kernel. The body runs once for each subgroup width, on symbolic values: JavaScript control flow happens
+ * Defines a kernel. The body runs once for each set of build options, on symbolic values: JavaScript control flow happens
  * then, `gpu.if`, `gpu.for` and `gpu.while` when the kernel runs.
  */
 export function kernel<const P extends Params>(

@@ -118,6 +118,11 @@ class MutableElements<E extends ElementType> extends Elements<E> {
     return new Vec(width, this.load(indices, width));
   }
 
+  /** Where an element lies, for what moves it without giving its value. */
+  resolve(indices: readonly Index[], site: Site): { memory: Memory; index: Value } {
+    return { memory: this.memory, index: this.address(indices, site) };
+  }
+
   /** Writes the element at the given indices; the value comes last. */
   set(...indicesAndValue: WithValue<Operand<E>>): void {
     const value = indicesAndValue.at(-1) as Operand<E>;
@@ -252,8 +257,8 @@ export class SharedArray<E extends ElementType> extends MutableElements<E> {
     this.#shared = memory;
   }
 
-  /** For gpu.uniformLoad. */
-  resolve(indices: readonly Index[], site: Site): { memory: SharedMemory; index: Value } {
+  /** For gpu.uniformLoad and gpu.copies. */
+  override resolve(indices: readonly Index[], site: Site): { memory: SharedMemory; index: Value } {
     return { memory: this.#shared, index: this.address(indices, site) };
   }
 }

@@ -4,11 +4,11 @@
  */
 
 import { EvolverError } from "../errors.ts";
-import type { BuiltinName, Node } from "../ir/nodes.ts";
+import type { Block, BuiltinName, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site, type SourceLocation } from "../ir/site.ts";
 import { roundBF16, roundF16 } from "../math.ts";
-import type { ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
+import type { PhaseBarrier, ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
 
 /** A block being recorded. Its values can be used until it closes, in it and in the blocks inside it. */
 export interface Frame {
@@ -41,6 +41,7 @@ export class Recorder {
   readonly kernelName: string;
   readonly site: Site;
   readonly shared: SharedMemory[] = [];
+  readonly phaseBarriers: PhaseBarrier[] = [];
   readonly #root: Frame;
   readonly #prologue: Node[] = [];
   readonly #cache = new Map<string, Handle>();
@@ -224,6 +225,11 @@ export class Recorder {
     return memory;
   }
 
+  declarePhaseBarrier(barrier: PhaseBarrier): PhaseBarrier {
+    this.phaseBarriers.push(Object.freeze(barrier));
+    return barrier;
+  }
+
   /** Ends the recording and returns the body. */
   finish(): readonly Node[] {
     this.#root.closed = true;
@@ -280,6 +286,9 @@ export class Recorder {
     });
   }
 }
+
+/** The block that was recorded in a frame. */
+export const close = (recorded: Frame): Block => Object.freeze({ nodes: Object.freeze(recorded.nodes) });
 
 function frame(what: string, site: Site, parent: Frame | null, isLoop: boolean): Frame {
   return { nodes: [], site, what, parent, isLoop, closed: false, endedBy: null };

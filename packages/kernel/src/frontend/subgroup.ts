@@ -1,8 +1,8 @@
-/** Operations among the invocations of a subgroup. They order no memory. */
+/** Operations among the invocations of a subgroup. Only the barrier orders memory. */
 
 import { EvolverError } from "../errors.ts";
 import type { SubgroupOp } from "../ir/nodes.ts";
-import { captureSite } from "../ir/site.ts";
+import { captureSite, type Site } from "../ir/site.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
 import type { NumericType } from "../ir/types.ts";
 import { note, typeMismatch, type Handle, type Recorder } from "./recorder.ts";
@@ -24,6 +24,12 @@ export class Subgroup {
     this.#invocations = invocations;
   }
 
+  /** All lanes of the subgroup meet; what each wrote before is visible to all after. CUDA: __syncwarp(). */
+  barrier(): void {
+    const site = captureSite();
+    this.#wantFull("barrier", site);
+    this.#recorder.emit({ kind: "barrier", scope: "subgroup" }, site);
+  }
   /** The sum over the active lanes, in butterfly order. */
   sum<S extends Num>(value: S): S {
     return this.#one("sum", [value]) as S;
@@ -85,16 +91,7 @@ export class Subgroup {
 
   #record(op: SubgroupOp, operands: readonly Handle[]): Scalar[] {
     const site = captureSite();
-    if (this.#invocations % this.size !== 0) {
-      throw new EvolverError(
-        "INVALID_WORKGROUP",
-        `subgroup.${op} wants full subgroups of ${this.size}, which a workgroup of ${this.#invocations} does not have`,
-        {
-          where: [site.location, note(this.#recorder.site, "the kernel was defined here")],
-          hint: "let the size follow the width: workgroup: ({ subgroup }) => [8 * subgroup]",
-        },
-      );
-    }
+    this.#wantFull(op, site);
     const values = operands.map((operand) => this.#recorder.use(operand, site));
     const given = values.map((value) => value.type);
     const types = subgroupResults(op, given, this.size);
@@ -110,5 +107,17 @@ export class Subgroup {
       site,
     );
     return results.map((result) => wrap(result));
+  }
+
+  #wantFull(op: string, site: Site): void {
+    if (this.#invocations % this.size === 0) return;
+    throw new EvolverError(
+      "INVALID_WORKGROUP",
+      `subgroup.${op} wants full subgroups of ${this.size}, which a workgroup of ${this.#invocations} does not have`,
+      {
+        where: [site.location, note(this.#recorder.site, "the kernel was defined here")],
+        hint: "let the size follow the width: workgroup: ({ subgroup }) => [8 * subgroup]",
+      },
+    );
   }
 }

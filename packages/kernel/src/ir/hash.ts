@@ -8,8 +8,8 @@ import type { KernelIR } from "./nodes.ts";
 import { normalForm } from "./print.ts";
 
 /**
- * 64 hexadecimal digits. Names of the kernel, shared memory, variables and roles, sites, comments and value numbers
- * do not matter; parameter names, types and order, sizes and every operation do.
+ * 64 hexadecimal digits. Names of the kernel, shared memory, phase barriers, variables and roles, sites, comments and
+ * value numbers do not matter; parameter names, types and order, sizes and every operation do.
  */
 export function hash(ir: KernelIR): string {
   return sha256(new TextEncoder().encode(normalForm(ir)));

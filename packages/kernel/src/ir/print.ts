@@ -4,7 +4,7 @@
  */
 
 import type { Block, KernelIR, Node } from "./nodes.ts";
-import type { Memory, Param, Value, Variable } from "./types.ts";
+import type { Memory, Param, PhaseBarrier, Value, Variable } from "./types.ts";
 
 export interface PrintOptions {
   /** Ends each line with `// file.ts:line`, the file without its folders. */
@@ -20,8 +20,8 @@ export function print(ir: KernelIR, options: PrintOptions = {}): string {
 }
 
 /**
- * The text that two kernels share exactly when they differ in nothing but names of the kernel, shared memory,
- * variables and roles, sites, comments, value numbering, and the order and use of constants and built-ins at the
+ * The text that two kernels share exactly when they differ in nothing but names of the kernel, shared memory, phase
+ * barriers, variables and roles, sites, comments, value numbering, and the order and use of constants and built-ins at the
  * front.
  */
 export function normalForm(ir: KernelIR): string {
@@ -36,7 +36,7 @@ class Printer {
   readonly #values = new Map<number, string>();
   readonly #variables = new Map<number, string>();
   readonly #variableNames = new Map<string, number>();
-  readonly #memories = new Map<Memory, string>();
+  readonly #memories = new Map<Memory | PhaseBarrier, string>();
   #numbered = 0;
   #depth = 0;
 
@@ -47,7 +47,8 @@ class Printer {
   }
 
   kernel(): string {
-    const { name, params, shared, workgroupSize, subgroupSize, uniformity, site, body } = this.#ir;
+    const { name, params, shared, phaseBarriers, workgroupSize, subgroupSize, uniformity, site, body } =
+      this.#ir;
     const title = this.#normal ? "kernel" : `kernel ${name}`;
     const mode = uniformity === "static" ? "" : ` uniformity ${uniformity}`;
     this.#open(
@@ -58,6 +59,12 @@ class Printer {
           if (this.#normal) this.#memories.set(memory, `#${i}`);
           const atomic = memory.atomic ? "atomic " : "";
           this.#line(`shared ${this.#memory(memory)}: ${atomic}${memory.element}[${memory.length}]`);
+        });
+        phaseBarriers.forEach((barrier, i) => {
+          if (this.#normal) this.#memories.set(barrier, `#phases${i}`);
+          const { count, arrivals, bytes } = barrier;
+          const each = `${arrivals} arrivals${bytes === null ? "" : `, ${bytes} bytes`}`;
+          this.#line(`phases ${this.#memory(barrier)}: [${count}] of ${each}`);
         });
         this.#block(body);
       },
@@ -154,6 +161,25 @@ class Printer {
         });
         return this.#line("}");
       case "barrier":
+        return this.#line(node.scope === "workgroup" ? "barrier" : `barrier ${node.scope}`, site);
+      case "asyncCopy": {
+        const to = this.#element(node.to, node.toIndex);
+        const active = node.active === null ? "" : ` active ${this.#value(node.active)}`;
+        const from = this.#element(node.from, node.fromIndex);
+        return this.#line(`copy ${to} = ${from} width ${node.width}${active}`, site);
+      }
+      case "commitCopies":
+        return this.#line(`commit${node.bytes === null ? "" : ` ${node.bytes} bytes`}`, site);
+      case "awaitCopies":
+        return this.#line(`await newer ${node.newer}`, site);
+      case "arrive": {
+        const when = node.after === "now" ? "" : ` after ${node.after}`;
+        return this.#line(`arrive ${this.#element(node.barrier, node.index)}${when}`, site);
+      }
+      case "awaitPhase": {
+        const place = this.#element(node.barrier, node.index);
+        return this.#line(`wait ${place} parity ${this.#value(node.parity)}`, site);
+      }
       case "break":
       case "continue":
         return this.#line(node.kind, site);
@@ -205,11 +231,11 @@ class Printer {
     return this.#variables.get(variable.id) ?? `$undefined(${variable.id})`;
   }
 
-  #memory(memory: Memory): string {
+  #memory(memory: Memory | PhaseBarrier): string {
     return this.#memories.get(memory) ?? memory.name;
   }
 
-  #element(memory: Memory, index: Value): string {
+  #element(memory: Memory | PhaseBarrier, index: Value): string {
     return `${this.#memory(memory)}[${this.#value(index)}]`;
   }
 }

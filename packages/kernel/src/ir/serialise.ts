@@ -2,7 +2,7 @@
  * A kernel's IR as JSON with resolved sites: to send it to another process, and to keep it beside what was emitted.
  * Reading it back is deserialise.ts's.
  *
- * Memory stands as its name, variables and values as their ids; a definition is `[id, type]`. Sites are indices into
+ * Memory and phase barriers stand as their names, variables and values as their ids; a definition is `[id, type]`. Sites are indices into
  * a table of distinct locations `[file index, line, column, note?]`. Numbers that JSON lacks are strings.
  */
 
@@ -11,7 +11,7 @@ import type { Site } from "./site.ts";
 import type { Value } from "./types.ts";
 
 export const SERIAL_FORMAT = "evolver-kernel-ir";
-export const SERIAL_VERSION = 1;
+export const SERIAL_VERSION = 2;
 
 /** The IR as one line of JSON; the same IR gives the same text. */
 export function serialise(ir: KernelIR): string {
@@ -26,6 +26,12 @@ export function serialise(ir: KernelIR): string {
       return { kind: "buffer", name: param.name, element, access, atomic };
     }),
     shared: ir.shared.map(({ name, element, length, atomic }) => ({ name, element, length, atomic })),
+    phaseBarriers: ir.phaseBarriers.map(({ name, count, arrivals, bytes }) => ({
+      name,
+      count,
+      arrivals,
+      bytes,
+    })),
     workgroupSize: ir.workgroupSize,
     subgroupSize: ir.subgroupSize,
     uniformity: ir.uniformity,
@@ -140,6 +146,24 @@ function fields(node: Node, sites: SiteTable): object {
     case "comment":
       return { text: node.text };
     case "barrier":
+      return { scope: node.scope };
+    case "asyncCopy":
+      return {
+        from: node.from.name,
+        fromIndex: use(node.fromIndex),
+        to: node.to.name,
+        toIndex: use(node.toIndex),
+        width: node.width,
+        active: node.active === null ? null : use(node.active),
+      };
+    case "commitCopies":
+      return { bytes: node.bytes };
+    case "awaitCopies":
+      return { newer: node.newer };
+    case "arrive":
+      return { barrier: node.barrier.name, index: use(node.index), after: node.after };
+    case "awaitPhase":
+      return { barrier: node.barrier.name, index: use(node.index), parity: use(node.parity) };
     case "break":
     case "continue":
       return {};

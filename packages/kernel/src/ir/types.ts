@@ -75,6 +75,17 @@ export interface PhaseBarrier {
   readonly bytes: number | null;
 }
 
+/** What a barrier of phases takes of shared memory, whatever the target makes of it. */
+const PHASE_BARRIER_BYTES = 8;
+
+/** The shared memory that a workgroup of a kernel takes: its arrays and its phase barriers, without padding. */
+export const sharedBytesOf = (ir: {
+  readonly shared: readonly SharedMemory[];
+  readonly phaseBarriers: readonly PhaseBarrier[];
+}): number =>
+  ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0) +
+  ir.phaseBarriers.reduce((sum, { count }) => sum + count * PHASE_BARRIER_BYTES, 0);
+
 export interface ScalarParam {
   readonly kind: "scalar";
   readonly name: string;

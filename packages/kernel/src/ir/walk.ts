@@ -77,6 +77,14 @@ export function describeNode(node: Node): string {
       return `store to ${node.memory.name}`;
     case "atomic":
       return `atomic ${node.op} on ${node.memory.name}`;
+    case "barrier":
+      return node.scope === "subgroup" ? "subgroup barrier" : "barrier";
+    case "asyncCopy":
+      return `${node.kind} from ${node.from.name} to ${node.to.name}`;
+    case "arrive":
+      return `arrive at ${node.barrier.name}`;
+    case "awaitPhase":
+      return `awaitPhase of ${node.barrier.name}`;
     case "var":
     case "varGet":
     case "varSet":

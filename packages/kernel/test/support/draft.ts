@@ -9,6 +9,7 @@ import type {
   Node,
   OpName,
   Param,
+  PhaseBarrier,
   ScalarType,
   SharedMemory,
   Site,
@@ -21,6 +22,7 @@ type Unsited<N> = N extends Node ? Omit<N, "site"> : never;
 export class Draft {
   readonly params: Param[] = [];
   readonly shared: SharedMemory[] = [];
+  readonly phaseBarriers: PhaseBarrier[] = [];
   #front: Node[] = [];
   #nodes: Node[] = [];
   #values = 0;
@@ -49,6 +51,12 @@ export class Draft {
     const memory: SharedMemory = { space: "shared", name, element, length: 64, atomic };
     this.shared.push(memory);
     return memory;
+  }
+
+  phases(name: string, change: Partial<PhaseBarrier> = {}): PhaseBarrier {
+    const barrier: PhaseBarrier = { name, count: 2, arrivals: 32, bytes: null, ...change };
+    this.phaseBarriers.push(barrier);
+    return barrier;
   }
 
   const(type: ScalarType, value: number | boolean): Value {
@@ -119,6 +127,7 @@ export class Draft {
       name: "draft",
       params: this.params,
       shared: this.shared,
+      phaseBarriers: this.phaseBarriers,
       workgroupSize: [64, 1, 1],
       subgroupSize: 32,
       uniformity: "static",

@@ -1,0 +1,33 @@
+/** What the sides of a value-returning gpu.if give, and how messages name what a body gave. */
+
+import { EvolverError } from "../errors.ts";
+import type { Site } from "../ir/site.ts";
+import { note } from "./recorder.ts";
+import { Scalar } from "./scalar.ts";
+
+export function asResults(result: unknown): readonly Scalar[] | null {
+  if (result instanceof Scalar) return [result];
+  return Array.isArray(result) && result.length > 0 && result.every((item) => item instanceof Scalar)
+    ? result
+    : null;
+}
+
+/** A number beside the other side's value would silently leave the `if` without a result. */
+export function refuseLiteral(results: readonly Scalar[] | null, other: unknown, site: Site): void {
+  const [first] = results ?? [];
+  if (first === undefined || (typeof other !== "number" && typeof other !== "boolean")) return;
+  throw new EvolverError(
+    "TYPE_MISMATCH",
+    `one side of a gpu.if gives a ${first.type}, the other ${describe(other)}`,
+    {
+      where: [site.location, note(first.site, `a ${first.type} made here`)],
+      hint: `make it a run-time value: gpu.constant(${first.type}, ${String(other)})`,
+    },
+  );
+}
+
+export function describe(given: unknown): string {
+  return given instanceof Scalar
+    ? `a ${given.type}`
+    : `a JavaScript ${given === null ? "null" : typeof given}`;
+}
