@@ -75,6 +75,8 @@ export interface Device {
   readonly name: string;
   /** The subgroup width that kernels are built for. */
   readonly subgroupSize: number;
+  /** Whether subgroups of a workgroup may wait for each other, so that kernels can have phase barriers here. */
+  readonly waits: boolean;
   readonly limits: DeviceLimits;
   /** A buffer of `length` elements, zeroed, or holding a copy of the data. */
   createBuffer<E extends ElementType>(element: E, contents: number | TypedArrayOf<E>): DeviceBuffer<E>;

@@ -3,13 +3,14 @@
  * the kernel, and gives back plain data. Bad input is refused here, so that devices only see valid launches.
  */
 
-import { elementBytes, EvolverError, sharedMemoryBytes } from "@evolver/kernel";
+import { elementBytes, EvolverError, sharedBytesOf } from "@evolver/kernel";
 import type { BufferParam, ElementType, Kernel, KernelIR, Params, ScalarParam } from "@evolver/kernel";
 import type { AnyTypedArray, DeviceBuffer, DeviceId, DeviceLimits, Launch, TypedArrayOf } from "./device.ts";
 
 /** What a buffer needs to know of the device that made it. */
 export interface BufferOwner {
   readonly id: DeviceId;
+  readonly waits: boolean;
   readonly limits: DeviceLimits;
   readonly closed: boolean;
 }
@@ -176,9 +177,15 @@ export function buildFor<P extends Params>(
   subgroupSize: number,
 ): KernelIR {
   assertOpen(owner);
-  const ir = "build" in kernel ? kernel.build({ subgroup: subgroupSize }) : kernel;
-  const { limits } = owner;
+  const { limits, waits } = owner;
+  const ir = "build" in kernel ? kernel.build({ subgroup: subgroupSize, waits }) : kernel;
   const where = [ir.site.location];
+  if (!waits && ir.phaseBarriers.length > 0)
+    throw new EvolverError(
+      "WAITS_UNAVAILABLE",
+      `kernel "${ir.name}" has phase barriers, and subgroups on the ${owner.id} device cannot wait for each other`,
+      { where, hint: "build it with { waits: false }, or give the device the kernel instead of its IR" },
+    );
   if (!limits.subgroupSizes.includes(ir.subgroupSize))
     throw new EvolverError(
       "UNSUPPORTED_SUBGROUP",
@@ -192,7 +199,7 @@ export function buildFor<P extends Params>(
       `kernel "${ir.name}" has ${x * y * z} invocations a workgroup; the ${owner.id} device allows ${limits.maxInvocationsPerWorkgroup}`,
       { where, hint: "use smaller workgroups and more of them" },
     );
-  const sharedBytes = ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0);
+  const sharedBytes = sharedBytesOf(ir);
   if (sharedBytes > limits.maxSharedBytes)
     throw new EvolverError(
       "SHARED_MEMORY_TOO_LARGE",

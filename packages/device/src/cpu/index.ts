@@ -46,6 +46,7 @@ export class CpuDevice implements Device {
   readonly id = "cpu";
   readonly name: string;
   readonly subgroupSize: number;
+  readonly waits = false;
   readonly limits: DeviceLimits;
   readonly workers: number;
   readonly memory: DeviceMemory;

@@ -20,6 +20,7 @@ export abstract class GpuDevice implements ClockedDevice, BufferOwner {
   abstract readonly id: "cuda" | "hip";
   readonly name: string;
   readonly subgroupSize: number;
+  readonly waits = true;
   readonly limits: DeviceLimits;
   readonly driver: GpuDriver;
   readonly stream: Handle;

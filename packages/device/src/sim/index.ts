@@ -47,6 +47,7 @@ export class SimDevice implements Device {
   readonly id = "sim";
   readonly name: string;
   readonly subgroupSize: number;
+  readonly waits = true;
   readonly limits = LIMITS;
   readonly options: ResolvedSimOptions;
   /** The clock and the serial number of generated code (memory.ts), over all launches. */

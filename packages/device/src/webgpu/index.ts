@@ -71,6 +71,7 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
   readonly id = "webgpu";
   readonly name: string;
   readonly subgroupSize: number;
+  readonly waits = false;
   readonly limits: DeviceLimits;
   readonly gpu: GPUDevice;
   readonly hasSubgroups: boolean;
