@@ -47,6 +47,7 @@ const BROWSER_PACKAGES = new Set([
   "@evolver/kernel",
   "@evolver/device",
   "@evolver/attention",
+  "@evolver/microbench",
   "@evolver/splat",
 ]);
 

@@ -94,8 +94,23 @@ export interface ClockedProgram<P extends Params = Params> extends Program<P> {
   prepare(launch: Launch<P>): (() => void) | null;
 }
 
+/** What a driver says about its GPU beyond the limits of a launch; null where it does not say. */
+export interface MachineFacts {
+  /** CUDA: streaming multiprocessors. HIP: compute units. */
+  readonly multiprocessors: number | null;
+  /** The highest clock of the multiprocessors, not what they run at now. */
+  readonly clockGHz: number | null;
+  /** Of the last-level cache that all multiprocessors share. */
+  readonly cacheBytes: number | null;
+  readonly maxInvocationsPerMultiprocessor: number | null;
+  readonly maxWorkgroupsPerMultiprocessor: number | null;
+  readonly sharedBytesPerMultiprocessor: number | null;
+}
+
 /** A device with a clock of its own: webgpu, cuda, hip. */
 export interface ClockedDevice extends Device {
+  /** Only where the driver says something about the machine: cuda, hip. */
+  readonly machine?: MachineFacts;
   compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<ClockedProgram<P>>;
   /** The time in milliseconds, by the device's clock, from the start of the first to the end of the last launch that `enqueue` enqueues. */
   time(enqueue: () => void): Promise<number>;

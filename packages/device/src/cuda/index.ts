@@ -15,9 +15,15 @@ export interface CudaOptions {
 /** CUdevice_attribute values. */
 const ATTRIBUTE = {
   maxThreadsPerBlock: 1,
+  clockRate: 13,
+  multiprocessorCount: 16,
+  l2CacheSize: 38,
+  maxThreadsPerMultiprocessor: 39,
   computeMajor: 75,
   computeMinor: 76,
+  maxSharedMemoryPerMultiprocessor: 81,
   maxSharedMemoryOptIn: 97,
+  maxBlocksPerMultiprocessor: 106,
 } as const;
 
 const MAX_DYNAMIC_SHARED_BYTES = 8;
@@ -54,6 +60,15 @@ export class CudaDevice extends GpuDevice {
       subgroupSize: SUBGROUP,
       maxInvocationsPerWorkgroup: attribute(ATTRIBUTE.maxThreadsPerBlock),
       maxSharedBytes: attribute(ATTRIBUTE.maxSharedMemoryOptIn),
+      machine: {
+        multiprocessors: attribute(ATTRIBUTE.multiprocessorCount),
+        // In kHz.
+        clockGHz: attribute(ATTRIBUTE.clockRate) / 1e6,
+        cacheBytes: attribute(ATTRIBUTE.l2CacheSize),
+        maxInvocationsPerMultiprocessor: attribute(ATTRIBUTE.maxThreadsPerMultiprocessor),
+        maxWorkgroupsPerMultiprocessor: attribute(ATTRIBUTE.maxBlocksPerMultiprocessor),
+        sharedBytesPerMultiprocessor: attribute(ATTRIBUTE.maxSharedMemoryPerMultiprocessor),
+      },
     });
     this.#cuda = cuda;
     this.#device = device;

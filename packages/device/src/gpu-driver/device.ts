@@ -1,7 +1,7 @@
 /** A GPU behind a vendor's driver: buffers, programs, one stream, and time by the driver's events. Node only. */
 
 import type { Emitted, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
-import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../device.ts";
+import type { ClockedDevice, DeviceBuffer, DeviceLimits, MachineFacts, TypedArrayOf } from "../device.ts";
 import { buildFor, checkBufferContents, type BufferOwner } from "../launch.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
@@ -14,6 +14,7 @@ export interface GpuFacts {
   readonly subgroupSize: number;
   readonly maxInvocationsPerWorkgroup: number;
   readonly maxSharedBytes: number;
+  readonly machine: MachineFacts;
 }
 
 export abstract class GpuDevice implements ClockedDevice, BufferOwner {
@@ -22,6 +23,7 @@ export abstract class GpuDevice implements ClockedDevice, BufferOwner {
   readonly subgroupSize: number;
   readonly waits = true;
   readonly limits: DeviceLimits;
+  readonly machine: MachineFacts;
   readonly driver: GpuDriver;
   readonly stream: Handle;
   readonly #buffers = new Set<GpuBuffer>();
@@ -33,6 +35,7 @@ export abstract class GpuDevice implements ClockedDevice, BufferOwner {
     this.driver = driver;
     this.name = facts.name;
     this.subgroupSize = facts.subgroupSize;
+    this.machine = facts.machine;
     const { call } = driver;
     const [free, total] = [new BigUint64Array(1), new BigUint64Array(1)];
     driver.check(call.memGetInfo(free, total), "reading the GPU's memory");

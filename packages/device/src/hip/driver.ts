@@ -62,8 +62,20 @@ export interface PropertyBytes {
 
 /** Where the fields are, in bytes, that we read of hipDeviceProp_t: before ROCm 6, and since ("R0600"). */
 export const PROPERTY_OFFSETS = {
-  old: { sharedMemPerBlock: 264, warpSize: 276, maxThreadsPerBlock: 280 },
-  R0600: { sharedMemPerBlock: 296, warpSize: 308, maxThreadsPerBlock: 320 },
+  old: {
+    sharedMemPerBlock: 264,
+    warpSize: 276,
+    maxThreadsPerBlock: 280,
+    clockRate: 308,
+    multiProcessorCount: 336,
+  },
+  R0600: {
+    sharedMemPerBlock: 296,
+    warpSize: 308,
+    maxThreadsPerBlock: 320,
+    clockRate: 348,
+    multiProcessorCount: 388,
+  },
 } as const;
 
 /** Larger than the structure in any version. */

@@ -72,5 +72,14 @@ function readProperties({ bytes, layout }: PropertyBytes) {
     subgroupSize,
     maxInvocationsPerWorkgroup: view.getInt32(offsets.maxThreadsPerBlock, true),
     maxSharedBytes: Number(view.getBigUint64(offsets.sharedMemPerBlock, true)),
+    machine: {
+      multiprocessors: view.getInt32(offsets.multiProcessorCount, true) || null,
+      // In kHz.
+      clockGHz: view.getInt32(offsets.clockRate, true) / 1e6 || null,
+      cacheBytes: null,
+      maxInvocationsPerMultiprocessor: null,
+      maxWorkgroupsPerMultiprocessor: null,
+      sharedBytesPerMultiprocessor: null,
+    },
   };
 }
