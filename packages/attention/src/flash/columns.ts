@@ -1,26 +1,30 @@
 /**
- * The head dimension dealt to the lanes of a subgroup: neighbouring lanes have neighbouring runs of columns, so that
- * global accesses coalesce and shared ones spread over the banks.
+ * The head dimension dealt to neighbouring lanes: each has runs of neighbouring columns, so that global accesses
+ * coalesce and shared ones spread over the banks.
  */
 
 import type { Gpu, U32 } from "@evolver/kernel";
-import type { Geometry } from "./geometry.ts";
+import type { ColumnRuns } from "./geometry.ts";
 
 export class Columns {
   readonly #gpu: Gpu;
-  readonly #geometry: Geometry;
+  readonly #dim: number;
+  readonly #runs: ColumnRuns;
+  /** The lane's place among those that share the columns. */
+  readonly #lane: U32;
 
-  constructor(gpu: Gpu, geometry: Geometry) {
+  constructor(gpu: Gpu, dim: number, runs: ColumnRuns) {
     this.#gpu = gpu;
-    this.#geometry = geometry;
+    this.#dim = dim;
+    this.#runs = runs;
+    this.#lane = runs.lanes === gpu.subgroupSize ? gpu.lane : gpu.lane.remTrunc(runs.lanes);
   }
 
   /** Where each run of this lane starts. Lanes without one in a chunk share the last; what they read is not used. */
   starts(): U32[] {
-    const { dim, columns } = this.#geometry;
     return this.#chunks().map((chunk) => {
       const start = this.#start(chunk);
-      return this.#isWhole(chunk) ? start : start.min(dim - columns.width);
+      return this.#isWhole(chunk) ? start : start.min(this.#dim - this.#runs.width);
     });
   }
 
@@ -29,22 +33,22 @@ export class Columns {
     for (const chunk of this.#chunks()) {
       const start = this.#start(chunk);
       if (this.#isWhole(chunk)) body(start, chunk);
-      else this.#gpu.if(start.lt(this.#geometry.dim), () => body(start, chunk));
+      else this.#gpu.if(start.lt(this.#dim), () => body(start, chunk));
     }
   }
 
   #chunks(): number[] {
-    return Array.from({ length: this.#geometry.columns.chunks }, (_, chunk) => chunk);
+    return Array.from({ length: this.#runs.chunks }, (_, chunk) => chunk);
   }
 
   #start(chunk: number): U32 {
-    const { subgroup, columns } = this.#geometry;
-    return this.#gpu.lane.mul(columns.width).add(chunk * subgroup * columns.width);
+    const { width, lanes } = this.#runs;
+    return this.#lane.mul(width).add(chunk * lanes * width);
   }
 
   /** Whether all lanes have a run in the chunk. */
   #isWhole(chunk: number): boolean {
-    const { dim, subgroup, columns } = this.#geometry;
-    return (chunk + 1) * subgroup * columns.width <= dim;
+    const { width, lanes } = this.#runs;
+    return (chunk + 1) * lanes * width <= this.#dim;
   }
 }

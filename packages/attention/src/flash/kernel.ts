@@ -2,11 +2,12 @@
  * Flash attention: softmax(scale · Q Kᵀ) V with the scores never in memory. One class for all points of the strategy
  * space; each axis is an object that records its part, and this file is what all points have in common.
  *
- * A workgroup computes a tile of query rows, which its subgroups share out. Scores: lane l of a subgroup computes
- * those of key l of a group of keys. Outputs: lane l accumulates column l of the head dimension.
+ * A workgroup computes a tile of query rows, which its subgroups share out. The lanes of a subgroup are a grid: lanes
+ * of one row group share rows. Scores: key lane l computes those of key l of a group of keys, for its rows. Outputs: it
+ * accumulates column l of the head dimension, for the same rows.
  */
 
-import { buffer, clamp, f32, fma, kernel, log, select, tanh } from "@evolver/kernel";
+import { buffer, f32, fma, kernel, log, max, select, tanh } from "@evolver/kernel";
 import type {
   Bool,
   Buffer,
@@ -21,13 +22,15 @@ import type {
   View,
 } from "@evolver/kernel";
 import { Columns } from "./columns.ts";
+import { Copier } from "./copy.ts";
 import { exchanges, type Exchange } from "./exchange/index.ts";
 import { geometryOf, type Geometry } from "./geometry.ts";
 import { headMappings, type TilePlace } from "./heads/index.ts";
 import { maskRules, type MaskRule } from "./mask/index.ts";
-import { pipelines, type KeyRange } from "./pipeline/index.ts";
+import { pipelines } from "./pipeline/index.ts";
+import type { KeyRange, Pipeline } from "./pipeline/pipeline.ts";
 import type { FlashPoint } from "./point.ts";
-import { copyRows, plus, readRun, writeRun, type UIndex } from "./runs.ts";
+import { plus, readRun, times, writeRun, type UIndex } from "./runs.ts";
 import { scalarParams, type ScalarSymbols } from "./scalars.ts";
 import { schedules } from "./schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
@@ -74,8 +77,11 @@ class FlashAttention {
   readonly #queries: SharedArray<"f32">;
   readonly #makeStage: ReturnType<StageMaker>;
   readonly #exchange: Exchange;
-  /** The subgroup's first row in the tile of queries. */
-  readonly #firstRow: UIndex;
+  readonly #pipeline: Pipeline;
+  /** Where the lane's rows are in the tile of queries. */
+  readonly #rowIndices: readonly UIndex[];
+  /** The lane's place among those that share its rows. */
+  readonly #keyLane: U32;
 
   constructor(point: FlashPoint, special: Specialisation, symbols: Symbols<FlashParams>, gpu: Gpu) {
     this.#point = point;
@@ -83,12 +89,15 @@ class FlashAttention {
     this.#params = symbols;
     this.#gpu = gpu;
     this.#geometry = geometryOf(point, special.dim, gpu.subgroupSize);
-    this.#columns = new Columns(gpu, this.#geometry);
+    const { dim, columns, keyLanes, layouts } = this.#geometry;
+    this.#columns = new Columns(gpu, dim, columns);
     this.#mask = maskRules[special.mask](symbols);
-    this.#firstRow = gpu.numSubgroups === 1 ? 0 : gpu.subgroupId.mul(this.#geometry.rows);
-    this.#queries = gpu.shared(f32, this.#geometry.layouts.query, "q_tile");
-    this.#makeStage = stages[point.stage](gpu, this.#geometry);
-    this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#firstRow);
+    this.#keyLane = keyLanes === gpu.subgroupSize ? gpu.lane : gpu.lane.remTrunc(keyLanes);
+    this.#rowIndices = this.#placeRows();
+    this.#queries = gpu.shared(f32, layouts.query, "q_tile");
+    this.#makeStage = stages[point.stage](gpu, this.#geometry, this.#copyingCrew());
+    this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#rowIndices);
+    this.#pipeline = pipelines[point.pipeline](gpu, this.#geometry);
   }
 
   record(): void {
@@ -98,27 +107,54 @@ class FlashAttention {
     );
   }
 
+  /** Neighbouring row groups have neighbouring rows, so that their reads of the tile fall into different banks. */
+  #placeRows(): UIndex[] {
+    const { producers, rowsPerSubgroup, rowLanes, keyLanes, rows } = this.#geometry;
+    const gpu = this.#gpu;
+    const only = gpu.numSubgroups === 1;
+    // A producer has no rows of its own; what it computes here is not used.
+    const index = only ? 0 : producers > 0 ? max(gpu.subgroupId, producers).sub(producers) : gpu.subgroupId;
+    const first = times(index, rowsPerSubgroup);
+    const own = rowLanes === 1 ? first : plus(first, gpu.lane.divTrunc(keyLanes));
+    return Array.from({ length: rows }, (_, k) => plus(own, k * rowLanes));
+  }
+
+  /** Where there are roles the first subgroups copy, else all do. */
+  #copyingCrew() {
+    const { producers } = this.#geometry;
+    return producers > 0 ? { index: this.#gpu.subgroupId, size: producers } : this.#everybody();
+  }
+
+  #everybody() {
+    const { numSubgroups, subgroupId } = this.#gpu;
+    return { index: numSubgroups === 1 ? 0 : subgroupId, size: numSubgroups };
+  }
+
   #computeTile(place: TilePlace): void {
     this.#loadQueries(place);
     this.#gpu.barrier();
-    const rows = Array.from({ length: this.#geometry.rows }, (_, k) => this.#newRow(k, place));
-    pipelines[this.#point.pipeline](this.#gpu, this.#stage(place), this.#keyRange(place), (tile) =>
-      this.#useTile(tile, rows),
-    );
-    for (const row of rows) this.#store(row, place);
+    let rows: readonly Row[] = [];
+    this.#pipeline.run(this.#stage(place), this.#keyRange(place), {
+      start: () => {
+        rows = this.#rowIndices.map((index) => this.#newRow(index, place));
+      },
+      use: (tile) => this.#useTile(tile, rows),
+      finish: () => rows.forEach((row) => this.#store(row, place)),
+    });
   }
 
-  /** The tile of queries goes to shared memory, where all lanes of a subgroup read the same row at once. */
+  /** The tile of queries goes to shared memory, where all lanes of a row group read the same row at once. */
   #loadQueries(place: TilePlace): void {
     const { q, querySign } = this.#params;
-    const { queryRows, columns } = this.#geometry;
+    const { queryRows, copyColumns } = this.#geometry;
     const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
     const read = (row: U32, column: U32): F32[] => {
       const { headQ, query } = place.row(row);
-      const run = readRun(source, [headQ, query], column, columns.width, this.#special.q.vector);
+      const run = readRun(source, [headQ, query], column, copyColumns.width, this.#special.q.vector);
       return run.map((x) => x.mul(querySign));
     };
-    copyRows(this.#gpu, this.#geometry, queryRows, place.exists, [{ to: this.#queries, read }]);
+    const copier = new Copier(this.#gpu, this.#geometry, this.#everybody());
+    copier.copy(queryRows, place.exists, [{ to: this.#queries, read }]);
   }
 
   #stage({ batch, headKv }: TilePlace): Stage {
@@ -141,14 +177,13 @@ class FlashAttention {
     return query.toI32().add(this.#params.seqK.toI32()).sub(this.#params.seqQ.toI32());
   }
 
-  #newRow(k: number, place: TilePlace): Row {
-    const { chunks, width } = this.#geometry.columns;
-    const index = plus(this.#firstRow, k);
+  #newRow(index: UIndex, place: TilePlace): Row {
+    const { columns, keyLanes } = this.#geometry;
     return {
       index,
       position: this.#position(place.row(index).query),
-      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2),
-      output: this.#gpu.registers(f32, chunks * width, 0),
+      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2, keyLanes),
+      output: this.#gpu.registers(f32, columns.chunks * columns.width, 0),
     };
   }
 
@@ -163,10 +198,10 @@ class FlashAttention {
 
   /** Scores, probabilities and outputs of the keys that a subgroup takes at once, from row `first` of the tile on. */
   #useGroup(tile: Tile, rows: readonly Row[], first: UIndex): void {
-    const { keysPerLane, subgroup } = this.#geometry;
+    const { keysPerLane, keyLanes } = this.#geometry;
     const keys = Array.from(
       { length: keysPerLane },
-      (_, slot) => plus(plus(first, slot * subgroup), this.#gpu.lane) as U32,
+      (_, slot) => plus(plus(first, slot * keyLanes), this.#keyLane) as U32,
     );
     const scores = this.#scores(tile, rows, keys);
     const probabilities = rows.map((row, k) => {
@@ -176,8 +211,7 @@ class FlashAttention {
       return update.probabilities;
     });
     this.#exchange.publish(probabilities);
-    for (let slot = 0; slot < keysPerLane; slot++)
-      this.#accumulate(tile, rows, slot, plus(first, slot * subgroup));
+    this.#accumulate(tile, rows, first);
     this.#exchange.release();
   }
 
@@ -208,21 +242,20 @@ class FlashAttention {
     return this.#special.softcap ? tanh(dot.mul(this.#params.capFactor)) : dot;
   }
 
-  /** Outputs of the keys of one slot, which start at row `first` of the tile: each lane walks the keys of its columns. */
-  #accumulate(tile: Tile, rows: readonly Row[], slot: number, first: UIndex): void {
-    const { subgroup } = this.#geometry;
-    const { width } = this.#exchange;
+  /** Outputs of a group of keys, from row `first` of the tile on: each lane walks the keys of its columns. */
+  #accumulate(tile: Tile, rows: readonly Row[], first: UIndex): void {
+    const { groupKeys } = this.#geometry;
     const columns = this.#columns.starts();
     const { readableRows: end } = tile;
-    const to =
-      typeof end === "number" ? Math.min(subgroup, end) : clamp(end, first, plus(first, subgroup)).sub(first);
-    this.#gpu.for({ from: 0, to, step: width, unroll: 4 }, (lane) => {
-      const probabilities = rows.map((_, k) => this.#exchange.read(k, slot, lane));
-      for (let e = 0; e < width; e++) {
-        const values = columns.flatMap((column) => tile.value(plus(first, plus(lane, e)), column));
-        rows.forEach(({ output }, k) =>
+    // Where only existing rows may be read, a tile is one group.
+    const count = typeof end === "number" ? Math.min(end, groupKeys) : end.min(groupKeys);
+    this.#exchange.walk(count, (key, probabilities) => {
+      const neighbours = (probabilities[0] as readonly F32[]).length;
+      for (let e = 0; e < neighbours; e++) {
+        const values = columns.flatMap((column) => tile.value(plus(first, plus(key, e)), column));
+        rows.forEach(({ output }, row) =>
           values.forEach((value, c) =>
-            output.set(c, fma(probabilities[k]?.[e] as F32, value, output.get(c))),
+            output.set(c, fma((probabilities[row] as readonly F32[])[e] as F32, value, output.get(c))),
           ),
         );
       }
@@ -248,7 +281,7 @@ class FlashAttention {
 
   #storeLse(softmax: OnlineSoftmax, total: F32, batch: U32, headQ: U32, query: U32): void {
     const { lse, headsQ, seqQ, scoreFactor } = this.#params;
-    this.#gpu.if(this.#gpu.lane.eq(0), () => {
+    this.#gpu.if(this.#keyLane.eq(0), () => {
       const logarithm = fma(softmax.maximum(), scoreFactor, log(total));
       const row = lse.view({ strides: [seqQ, 1] });
       row.set(batch.mul(headsQ).add(headQ), query, select(total.eq(0), -Infinity, logarithm));

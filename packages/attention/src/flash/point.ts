@@ -5,7 +5,7 @@
 
 import { EvolverError } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
-import { geometryOf } from "./geometry.ts";
+import { geometryOf, keyLanesOf } from "./geometry.ts";
 
 /** A type alias, not an interface, so that a point is also a plain record of axis values. */
 // oxlint-disable-next-line typescript/consistent-type-definitions
@@ -14,8 +14,13 @@ export type FlashPoint = {
   readonly stage: "global" | "shared";
   /** Query rows that a workgroup computes; they share its tiles of K and V. */
   readonly queryRows: number;
-  /** Query rows that a subgroup holds at once: each K and V element it reads is used for all of them. */
+  /** Query rows that a subgroup holds at once. */
   readonly rowsPerSubgroup: number;
+  /**
+   * Groups of lanes that share out those rows: 1 gives every lane all of them. A lane's rows × its keys, and × its
+   * columns, are the tile it holds in registers; each K and V element it reads is used for all of its rows.
+   */
+  readonly rowLanes: number;
   /** Keys a tile in shared memory holds. */
   readonly keyRows: number;
   /** Keys that a lane scores at once: each query element it reads is used for all of them. */
@@ -26,7 +31,10 @@ export type FlashPoint = {
   readonly vector: number;
   /** How the lanes of a subgroup learn each other's probabilities. */
   readonly exchange: "shuffle" | "shared";
-  readonly pipeline: "synchronous";
+  /** When tiles are copied, and by whom. */
+  readonly pipeline: "synchronous" | "double-buffered" | "ring" | "roles";
+  /** Tiles of K and V that shared memory holds at once. */
+  readonly depth: number;
   readonly schedule: "one workgroup a tile";
   readonly heads: "by index";
 };
@@ -38,25 +46,36 @@ type Axes = {
 /** The axes of the space with their values in order; neighbours are small steps. */
 export const axes: readonly Axes[] = Object.freeze([
   { name: "stage", values: ["global", "shared"] },
-  { name: "queryRows", values: [1, 2, 4, 8, 16, 32, 64] },
-  { name: "rowsPerSubgroup", values: [1, 2, 4, 8] },
+  { name: "queryRows", values: [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] },
+  { name: "rowsPerSubgroup", values: [1, 2, 4, 8, 16, 32] },
+  { name: "rowLanes", values: [1, 2, 4, 8] },
   { name: "keyRows", values: [8, 16, 32, 64, 128] },
-  { name: "keysPerLane", values: [1, 2, 4] },
+  { name: "keysPerLane", values: [1, 2, 4, 8] },
   { name: "layout", values: ["row-major", "padded", "swizzled"] },
   { name: "vector", values: [1, 2, 4] },
   { name: "exchange", values: ["shuffle", "shared"] },
-  { name: "pipeline", values: ["synchronous"] },
+  { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles"] },
+  { name: "depth", values: [1, 2, 3, 4] },
   { name: "schedule", values: ["one workgroup a tile"] },
   { name: "heads", values: ["by index"] },
 ]);
 
-const MAX_SHARED_BYTES = 48 * 1024;
+const MAX_SHARED_BYTES = 227 * 1024;
 const MAX_WORKGROUP = 1024;
+/** Tiles at once that each pipeline can have. */
+const DEPTHS: Readonly<Record<FlashPoint["pipeline"], readonly [least: number, most: number]>> = {
+  synchronous: [1, 1],
+  "double-buffered": [2, 2],
+  ring: [1, 4],
+  roles: [1, 4],
+};
 /** Variables that an invocation keeps in its inner loops; NVIDIA and AMD give it at most 255 registers. */
 const MAX_REGISTERS = 200;
 
 /** `keyRows` of points that have no tile: the axis means nothing there, and only this value is valid. */
 const NO_TILE_KEY_ROWS = 32;
+
+const SMALLEST_TILE = 8;
 
 /** What a workgroup may have on the device that the kernel is for. */
 export interface WorkgroupLimits {
@@ -64,11 +83,19 @@ export interface WorkgroupLimits {
   readonly invocations: number;
 }
 
-/** What CUDA gives every kernel without asking, and more than some WebGPU adapters have. */
+/** The most that any known device gives a workgroup: NVIDIA's data-centre cards. */
 export const DEFAULT_LIMITS: WorkgroupLimits = Object.freeze({
   sharedBytes: MAX_SHARED_BYTES,
   invocations: MAX_WORKGROUP,
 });
+
+/** What a point has too much of, where it could be valid with less; else it is the values that do not go together. */
+type Excess = "invocations" | "shared memory" | "registers" | "none";
+
+interface Objection {
+  readonly excess: Excess;
+  readonly text: string;
+}
 
 /** Why no kernel can be made for the point, in one sentence; null if one can. Cheap. */
 export function checkPoint(
@@ -77,32 +104,67 @@ export function checkPoint(
   subgroup: number,
   limits: WorkgroupLimits = DEFAULT_LIMITS,
 ): string | null {
+  return objectionTo(point, problem, subgroup, limits)?.text ?? null;
+}
+
+function objectionTo(
+  point: FlashPoint,
+  problem: AttentionProblem,
+  subgroup: number,
+  limits: WorkgroupLimits,
+): Objection | null {
+  const text = whyContradictory(point, subgroup);
+  if (text !== null) return { excess: "none", text };
+  const { workgroup, sharedBytes, registers } = geometryOf(point, problem.shape.dim, subgroup);
+  if (registers > MAX_REGISTERS)
+    return {
+      excess: "registers",
+      text: `An invocation keeps ${registers} values in registers; ${MAX_REGISTERS} is the most.`,
+    };
+  if (workgroup > limits.invocations)
+    return {
+      excess: "invocations",
+      text: `The workgroup has ${workgroup} invocations; ${limits.invocations} is the most.`,
+    };
+  if (sharedBytes > limits.sharedBytes)
+    return {
+      excess: "shared memory",
+      text: `The workgroup needs ${sharedBytes} bytes of shared memory; ${limits.sharedBytes} is the most.`,
+    };
+  return null;
+}
+
+/** Why values of the axes do not go together, whatever the problem. */
+function whyContradictory(point: FlashPoint, subgroup: number): string | null {
   for (const { name, values } of axes) {
     if (!(values as readonly unknown[]).includes(point[name]))
       return `${name} is ${String(point[name])}, and must be one of ${values.join(", ")}.`;
   }
-  const { stage, queryRows, rowsPerSubgroup, keyRows, keysPerLane, layout } = point;
+  const { stage, queryRows, rowsPerSubgroup, rowLanes, keyRows, keysPerLane, layout, pipeline, depth } =
+    point;
   if (queryRows % rowsPerSubgroup !== 0)
-    return `A subgroup holds ${rowsPerSubgroup} rows, but the workgroup only has ${queryRows}.`;
-  if (stage === "global" && (layout !== "row-major" || keyRows !== NO_TILE_KEY_ROWS))
-    return `Without tiles in shared memory, layout and keyRows mean nothing; only row-major and ${NO_TILE_KEY_ROWS} are valid.`;
-  if (stage === "shared" && keysPerLane > 1 && keysPerLane * subgroup > keyRows)
-    return `A subgroup of ${subgroup} that scores ${keysPerLane} keys a lane needs ${keysPerLane * subgroup} keys in a tile, not ${keyRows}.`;
-  const geometry = geometryOf(point, problem.shape.dim, subgroup);
-  if (geometry.workgroup > limits.invocations)
-    return `The workgroup has ${geometry.workgroup} invocations; ${limits.invocations} is the most.`;
-  if (geometry.sharedBytes > limits.sharedBytes)
-    return `The workgroup needs ${geometry.sharedBytes} bytes of shared memory; ${limits.sharedBytes} is the most.`;
-  if (geometry.registers > MAX_REGISTERS)
-    return `An invocation keeps ${geometry.registers} values in registers; ${MAX_REGISTERS} is the most.`;
+    return `A subgroup holds ${rowsPerSubgroup} rows, of which the workgroup's ${queryRows} are no multiple.`;
+  if (rowsPerSubgroup % rowLanes !== 0)
+    return `${rowLanes} groups of lanes cannot share out ${rowsPerSubgroup} rows.`;
+  const hasTiles = layout !== "row-major" || keyRows !== NO_TILE_KEY_ROWS || pipeline !== "synchronous";
+  if (stage === "global" && hasTiles)
+    return `Without tiles in shared memory, layout, keyRows and pipeline mean nothing; only row-major, ${NO_TILE_KEY_ROWS} and synchronous are valid.`;
+  const [least, most] = DEPTHS[pipeline];
+  if (depth < least || depth > most)
+    return `A ${pipeline} pipeline holds ${least === most ? least : `${least} to ${most}`} tiles at once, not ${depth}.`;
+  if (pipeline === "roles" && point.exchange !== "shuffle")
+    return "Where subgroups have roles, probabilities are exchanged by shuffles.";
+  const groupKeys = keysPerLane * keyLanesOf(point, subgroup);
+  if (stage === "shared" && keysPerLane > 1 && groupKeys > keyRows)
+    return `A subgroup that scores ${keysPerLane} keys a lane needs ${groupKeys} keys in a tile, not ${keyRows}.`;
   return null;
 }
 
 /**
- * The point itself where it is valid for the problem, else the same with the largest smaller tile of keys that fits:
- * wide heads need smaller tiles.
+ * The point itself where it is valid for the problem, else the nearest smaller one: wide heads, narrow subgroups and
+ * small devices need smaller tiles.
  *
- * @throws EvolverError INVALID_POINT where no smaller tile helps
+ * @throws EvolverError INVALID_POINT where nothing smaller helps
  */
 export function fitPoint(
   point: FlashPoint,
@@ -110,14 +172,40 @@ export function fitPoint(
   subgroup: number,
   limits: WorkgroupLimits = DEFAULT_LIMITS,
 ): FlashPoint {
-  const smallest = axes.find(({ name }) => name === "keyRows")?.values[0] as number;
   let fitted = point;
-  while (checkPoint(fitted, problem, subgroup, limits) !== null) {
-    if (point.stage === "global" || fitted.keyRows / 2 < smallest)
-      throw invalidPoint(fitted, problem, subgroup, limits);
-    fitted = { ...fitted, keyRows: fitted.keyRows / 2 };
+  for (;;) {
+    const objection = objectionTo(fitted, problem, subgroup, limits);
+    if (objection === null) return fitted;
+    const smaller = shrink(fitted, subgroup, objection.excess);
+    if (smaller === null) throw invalidPoint(fitted, problem, subgroup, limits);
+    fitted = smaller;
   }
-  return fitted;
+}
+
+/** The next smaller point that has less of something; null where there is none. */
+function shrink(point: FlashPoint, subgroup: number, excess: Excess): FlashPoint | null {
+  const { queryRows, rowsPerSubgroup, rowLanes, keyRows, keysPerLane, depth } = point;
+  const fewerKeysALane = { ...point, keysPerLane: keysPerLane / 2 };
+  const fewerRows = queryRows / 2 >= rowsPerSubgroup ? { ...point, queryRows: queryRows / 2 } : null;
+  switch (excess) {
+    case "registers":
+      if (rowsPerSubgroup > rowLanes) return { ...point, rowsPerSubgroup: rowsPerSubgroup / 2 };
+      if (keysPerLane > 1) return fewerKeysALane;
+      return rowLanes > 1 ? { ...point, rowLanes: rowLanes / 2, rowsPerSubgroup: rowsPerSubgroup / 2 } : null;
+    case "invocations":
+      return fewerRows;
+    case "shared memory":
+      if (depth > 2) return { ...point, depth: depth - 1 };
+      if (point.stage === "shared" && keyRows > SMALLEST_TILE) {
+        const fits = keysPerLane === 1 || keysPerLane * keyLanesOf(point, subgroup) <= keyRows / 2;
+        return { ...(fits ? point : fewerKeysALane), keyRows: keyRows / 2 };
+      }
+      return fewerRows;
+    case "none": {
+      const tooManyKeys = keysPerLane > 1 && keysPerLane * keyLanesOf(point, subgroup) > keyRows;
+      return tooManyKeys ? fewerKeysALane : null;
+    }
+  }
 }
 
 export function invalidPoint(
@@ -130,7 +218,7 @@ export function invalidPoint(
     "INVALID_POINT",
     `no kernel for head dimension ${problem.shape.dim} at subgroup width ${subgroup}: ${checkPoint(point, problem, subgroup, limits)}`,
     {
-      hint: "choose another point; checkPoint() says which are valid, fitPoint() makes the key tile smaller",
+      hint: "choose another point; checkPoint() says which are valid, fitPoint() makes one smaller until it fits",
     },
   );
 }

@@ -1,16 +1,20 @@
-/** Runs of neighbouring elements along the head dimension: reading, writing and copying them together. */
+/** Runs of neighbouring elements along the head dimension: reading and writing them together. */
 
-import { f32, Vec } from "@evolver/kernel";
-import type { Bool, F32, Gpu, Index, U32 } from "@evolver/kernel";
-import { Columns } from "./columns.ts";
-import type { Geometry, VectorWidth } from "./geometry.ts";
+import { Vec } from "@evolver/kernel";
+import type { F32, Index, U32 } from "@evolver/kernel";
+import type { VectorWidth } from "./geometry.ts";
 
 /** An index that is known at build time or at run time. */
 export type UIndex = U32 | number;
 
 export function plus(a: UIndex, b: UIndex): UIndex {
-  if (typeof a !== "number") return a.add(b);
-  return typeof b === "number" ? a + b : b.add(a);
+  if (typeof a !== "number") return b === 0 ? a : a.add(b);
+  if (typeof b === "number") return a + b;
+  return a === 0 ? b : b.add(a);
+}
+
+export function times(a: UIndex, factor: number): UIndex {
+  return typeof a === "number" ? a * factor : factor === 1 ? a : a.mul(factor);
 }
 
 interface Source {
@@ -18,7 +22,7 @@ interface Source {
   getVec<N extends 2 | 4>(width: N, ...indices: Index[]): Vec<"f32", N>;
 }
 
-interface Target {
+export interface Target {
   set(...indicesAndValue: [...indices: Index[], value: F32]): void;
   setVec(...indicesAndValue: [...indices: Index[], value: Vec<"f32", 2 | 4>]): void;
 }
@@ -54,42 +58,6 @@ export function writeRun(
   }
 }
 
-const starts = (count: number, step: number): number[] =>
+/** The first elements of the accesses of `step` that make up a run. */
+export const starts = (count: number, step: number): number[] =>
   Array.from({ length: count / step }, (_, k) => k * step);
-
-export interface RowCopy {
-  readonly to: Target;
-  /** `geometry.columns.width` elements of a row that exists. */
-  read(row: U32, column: U32): F32[];
-}
-
-/**
- * Fills tiles of `rows` rows in shared memory by all invocations: a subgroup a row, its lanes along the columns. Rows
- * that do not exist become zeros. Needs a barrier before and after.
- */
-export function copyRows(
-  gpu: Gpu,
-  geometry: Geometry,
-  rows: number,
-  exists: (row: U32) => Bool,
-  copies: readonly RowCopy[],
-): void {
-  const { subgroups, columns } = geometry;
-  const lanes = new Columns(gpu, geometry);
-  const write = (row: U32, to: Target, values: (column: U32) => F32[]): void =>
-    lanes.forEach((column) => writeRun(to, [row], column, values(column), columns.width));
-  const zeros = (): F32[] => Array.from({ length: columns.width }, () => gpu.constant(f32, 0));
-  const copy = (row: U32): void =>
-    gpu.if(
-      exists(row),
-      () => copies.forEach(({ to, read }) => write(row, to, (column) => read(row, column))),
-      () => copies.forEach(({ to }) => write(row, to, zeros)),
-    );
-  const pass = (first: UIndex): void => {
-    const row = plus(first, gpu.subgroupId) as U32;
-    if (rows % subgroups === 0) copy(row);
-    else gpu.if(row.lt(rows), () => copy(row));
-  };
-  if (rows <= subgroups) pass(0);
-  else gpu.for({ from: 0, to: rows, step: subgroups, unroll: 4 }, pass);
-}

@@ -12,14 +12,17 @@ const LOWEST = -3.4028234663852886e38;
 export class OnlineSoftmax {
   readonly #gpu: Gpu;
   readonly #factor: F32;
-  /** The largest raw score that any lane saw; the same in the subgroup. */
+  /** Neighbouring lanes that share the row. */
+  readonly #lanes: number;
+  /** The largest raw score that any of these lanes saw; the same in all of them. */
   readonly #maximum: Var<"f32">;
   /** The sum over the keys that this lane scored; lanes are added up once, at the end. */
   readonly #sum: Var<"f32">;
 
-  constructor(gpu: Gpu, factor: F32) {
+  constructor(gpu: Gpu, factor: F32, lanes: number) {
     this.#gpu = gpu;
     this.#factor = factor;
+    this.#lanes = lanes;
     this.#maximum = gpu.var(f32, LOWEST, "maximum");
     this.#sum = gpu.var(f32, 0, "sum");
   }
@@ -33,7 +36,7 @@ export class OnlineSoftmax {
   update(scores: readonly F32[], visible: readonly Bool[]): { probabilities: F32[]; rescale: F32 } {
     const before = this.#maximum.get();
     const candidates = scores.map((score, slot) => select(visible[slot] as Bool, score, LOWEST));
-    const now = this.#gpu.subgroup.max(max(candidates[0] as F32, ...candidates.slice(1))).max(before);
+    const now = this.#rowMaximum(max(candidates[0] as F32, ...candidates.slice(1))).max(before);
     const rescale = exp2(mul(before.sub(now), this.#factor));
     const probabilities = scores.map((score, slot) =>
       select(visible[slot] as Bool, exp2(score.sub(now).mul(this.#factor)), 0),
@@ -45,12 +48,26 @@ export class OnlineSoftmax {
     return { probabilities, rescale };
   }
 
-  /** The sum over all keys, in all lanes; 0 for a row that saw none. */
+  /** The sum over all keys, in all lanes of the row; 0 for a row that saw none. */
   total(): F32 {
-    return this.#gpu.subgroup.sum(this.#sum.get());
+    const sum = this.#sum.get();
+    if (this.#lanes === this.#gpu.subgroupSize) return this.#gpu.subgroup.sum(sum);
+    return this.#butterfly(sum, (a, b) => a.add(b));
   }
 
   maximum(): F32 {
     return this.#maximum.get();
+  }
+
+  #rowMaximum(value: F32): F32 {
+    if (this.#lanes === this.#gpu.subgroupSize) return this.#gpu.subgroup.max(value);
+    return this.#butterfly(value, (a, b) => a.max(b));
+  }
+
+  #butterfly(value: F32, combine: (a: F32, b: F32) => F32): F32 {
+    let combined = value;
+    for (let distance = this.#lanes / 2; distance >= 1; distance /= 2)
+      combined = combine(combined, this.#gpu.subgroup.shuffleXor(combined, distance));
+    return combined;
   }
 }

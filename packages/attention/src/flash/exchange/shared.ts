@@ -1,26 +1,36 @@
 import { f32 } from "@evolver/kernel";
-import type { Layout } from "@evolver/kernel";
-import { plus, readRun } from "../runs.ts";
+import type { Layout, U32 } from "@evolver/kernel";
+import { readRun, type UIndex } from "../runs.ts";
 import type { ExchangeMaker } from "./index.ts";
 
+/** Probabilities that come with one read. */
+const WIDTH = 4;
+
 /**
- * Through shared memory: one wide read, the same address in all lanes, brings four probabilities. The price is memory
- * and two barriers a group of keys.
+ * Through shared memory: one wide read, the same address in all lanes of a row, brings four probabilities. A row is
+ * written and read by one subgroup, so that a barrier of the subgroup is enough before and after.
  */
-export const throughShared: ExchangeMaker = (gpu, geometry, firstRow) => {
+export const throughShared: ExchangeMaker = (gpu, geometry, rows) => {
+  const { keyLanes } = geometry;
   const array = gpu.shared(f32, geometry.layouts.probability as Layout, "p_tile");
+  const keyLane = keyLanes === geometry.subgroup ? gpu.lane : gpu.lane.remTrunc(keyLanes);
   return {
-    width: 4,
     publish(probabilities) {
       probabilities.forEach((slots, row) =>
         slots.forEach((probability, slot) =>
-          array.set(plus(firstRow, row), gpu.lane.add(slot * geometry.subgroup), probability),
+          array.set(rows[row] as UIndex, keyLane.add(slot * keyLanes), probability),
         ),
       );
-      gpu.barrier();
+      gpu.subgroup.barrier();
     },
-    read: (row, slot, lane) =>
-      readRun(array, [plus(firstRow, row)], lane.add(slot * geometry.subgroup), 4, 4),
-    release: () => gpu.barrier(),
+    walk(count, body) {
+      gpu.for({ from: 0, to: count, step: WIDTH, unroll: 2 }, (key: U32) =>
+        body(
+          key,
+          rows.map((row) => readRun(array, [row], key, WIDTH, WIDTH)),
+        ),
+      );
+    },
+    release: () => gpu.subgroup.barrier(),
   };
 };

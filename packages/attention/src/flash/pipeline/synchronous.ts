@@ -1,15 +1,19 @@
 import { min } from "@evolver/kernel";
-import type { Pipeline } from "./index.ts";
+import type { PipelineMaker } from "./pipeline.ts";
 
 /** Copy, wait, use, wait: nobody computes while a tile is on its way. */
-export const synchronous: Pipeline = (gpu, stage, { from, to }, use) => {
-  gpu.for({ from, to, step: stage.keyRows }, (base) => {
-    const count = min(to.sub(base), stage.keyRows);
-    if (stage.copy !== null) {
-      stage.copy(base, count);
-      gpu.barrier();
-    }
-    use(stage.tile(base, count));
-    if (stage.copy !== null) gpu.barrier();
-  });
-};
+export const synchronous: PipelineMaker = (gpu) => ({
+  run(stage, { from, to }, { start, use, finish }) {
+    start();
+    gpu.for({ from, to, step: stage.keyRows }, (base) => {
+      const count = min(to.sub(base), stage.keyRows);
+      if (stage.copies !== null) {
+        stage.copies.copy(base, count, 0);
+        gpu.barrier();
+      }
+      use(stage.tile(base, count, 0));
+      if (stage.copies !== null) gpu.barrier();
+    });
+    finish();
+  },
+});

@@ -6,7 +6,7 @@ import type { StageMaker } from "./index.ts";
 /** Straight from global memory, each row of queries anew; whatever reuse there is, caches must find. */
 export const globalStage: StageMaker = (_gpu, geometry) => (keys, values) => ({
   keyRows: geometry.groupKeys,
-  copy: null,
+  copies: null,
   tile(base, count) {
     const last = count.sub(1);
     const row = (index: UIndex): U32 => base.add(min(last, index));

@@ -1,6 +1,7 @@
 /** The stage axis: where the lanes read K and V from. */
 
 import type { F32, Gpu, U32, View } from "@evolver/kernel";
+import type { Crew } from "../copy.ts";
 import type { Geometry } from "../geometry.ts";
 import type { UIndex } from "../runs.ts";
 import type { RowAccess } from "../specialise.ts";
@@ -21,12 +22,24 @@ export interface Tile {
   value(row: UIndex, column: UIndex): F32[];
 }
 
+/** Ways to bring keys [base, base + count) into a slot of shared memory, by all invocations of the crew. */
+export interface TileCopies {
+  /** What a slot holds of keys and values together. */
+  readonly bytes: number;
+  /** At once. */
+  copy(base: U32, count: U32, slot: UIndex): void;
+  /** Reads at once; what it gives writes to the slot. */
+  fetch(base: U32, count: U32): (slot: UIndex) => void;
+  /** Asynchronously. */
+  start(base: U32, count: U32, slot: UIndex): void;
+}
+
 export interface Stage {
   /** Keys a tile. */
   readonly keyRows: number;
-  /** Copies keys [base, base + count) to where tiles are, by all invocations; null where tiles need no copy. */
-  readonly copy: ((base: U32, count: U32) => void) | null;
-  tile(base: U32, count: U32): Tile;
+  /** Null where tiles need no copy. */
+  readonly copies: TileCopies | null;
+  tile(base: U32, count: U32, slot: UIndex): Tile;
 }
 
 /** The keys or values of one head in global memory: [seq, dim]. */
@@ -35,7 +48,11 @@ export interface HeadRows {
   readonly access: RowAccess;
 }
 
-export type StageMaker = (gpu: Gpu, geometry: Geometry) => (keys: HeadRows, values: HeadRows) => Stage;
+export type StageMaker = (
+  gpu: Gpu,
+  geometry: Geometry,
+  crew: Crew,
+) => (keys: HeadRows, values: HeadRows) => Stage;
 
 export const stages = { global: globalStage, shared: sharedStage } as const satisfies Record<
   string,

@@ -1,40 +1,58 @@
 import { f32 } from "@evolver/kernel";
 import type { Layout, SharedArray, U32 } from "@evolver/kernel";
-import { copyRows, readRun, type RowCopy } from "../runs.ts";
-import type { HeadRows, StageMaker } from "./index.ts";
+import { Copier, type HeadCopy, type RowCopy } from "../copy.ts";
+import { plus, readRun, times } from "../runs.ts";
+import type { StageMaker } from "./index.ts";
 
 /**
- * Tiles in shared memory, copied by all invocations together: each element is read from global memory once a
- * workgroup, in whole sectors. Rows that do not exist hold zeros, so that memory past the end is never read and
- * cannot reach a result.
+ * Tiles in shared memory, copied by a crew together: each element is read from global memory once a workgroup, in
+ * whole sectors. Rows that do not exist hold zeros, so that memory past the end is never read and cannot reach a
+ * result.
  */
-export const sharedStage: StageMaker = (gpu, geometry) => {
-  const { keyRows, vector, columns, layouts } = geometry;
+export const sharedStage: StageMaker = (gpu, geometry, crew) => {
+  const { keyRows, keyLanes, vector, columns, copyColumns, layouts, dim } = geometry;
   const keyTile = gpu.shared(f32, layouts.key as Layout, "k_tile");
   const valueTile = gpu.shared(f32, layouts.value as Layout, "v_tile");
-  const rows = Math.min(geometry.subgroup, keyRows);
+  const copier = new Copier(gpu, geometry, crew);
+  const rows = Math.min(keyLanes, keyRows);
 
   return (keys, values) => {
-    const copyOf = (from: HeadRows, to: SharedArray<"f32">, base: U32): RowCopy => ({
-      to,
-      read: (row, column) => readRun(from.view, [base.add(row)], column, columns.width, from.access.vector),
-    });
+    const heads: readonly HeadCopy[] = [
+      { to: keyTile, from: keys.view, access: keys.access },
+      { to: valueTile, from: values.view, access: values.access },
+    ];
+    const readingFrom = (base: U32): RowCopy[] =>
+      heads.map(({ to, from, access }) => ({
+        to,
+        read: (row, column) => readRun(from, [base.add(row)], column, copyColumns.width, access.vector),
+      }));
     return {
       keyRows,
-      copy: (base, count) =>
-        copyRows(gpu, geometry, keyRows, (row) => row.lt(count), [
-          copyOf(keys, keyTile, base),
-          copyOf(values, valueTile, base),
-        ]),
-      tile: (base, count) => ({
-        base,
-        count,
-        readableRows: keyRows,
+      copies: {
+        bytes: 2 * keyRows * dim * 4,
+        copy: (base, count, slot) =>
+          copier.copy(keyRows, (row) => row.lt(count), readingFrom(base), times(slot, keyRows)),
+        fetch: (base, count) => {
+          const write = copier.fetch(keyRows, { first: base, count }, heads);
+          return (slot) => write(times(slot, keyRows));
+        },
+        start: (base, count, slot) =>
+          copier.start(keyRows, { first: base, count }, heads, times(slot, keyRows)),
+      },
+      tile: (base, count, slot) => {
+        const first = times(slot, keyRows);
         // A subgroup wider than the tile has lanes without a key of their own.
-        key: (row, column) =>
-          readRun(keyTile, [rows < geometry.subgroup ? row.min(keyRows - 1) : row], column, vector, vector),
-        value: (row, column) => readRun(valueTile, [row], column, columns.width, columns.width),
-      }),
+        const inTile = (row: U32): U32 => (rows < keyLanes ? row.min(keyRows - 1) : row);
+        const read = (array: SharedArray<"f32">, row: U32 | number, column: U32 | number, width: 1 | 2 | 4) =>
+          readRun(array, [plus(first, row)], column, width, width);
+        return {
+          base,
+          count,
+          readableRows: keyRows,
+          key: (row, column) => read(keyTile, inTile(row), column, vector),
+          value: (row, column) => read(valueTile, row, column, columns.width),
+        };
+      },
     };
   };
 };

@@ -1,0 +1,34 @@
+import { TileRange, type PipelineMaker } from "./pipeline.ts";
+import type { TileCopies } from "../stage/index.ts";
+
+/**
+ * Asynchronous copies into a ring of slots: while one tile is used, the next ones are on their way, no register holds
+ * them and no invocation waits for them. With a single slot the copy is asynchronous but awaited at once.
+ */
+export const ring: PipelineMaker = (gpu, { slots }) => ({
+  run(stage, range, { start, use, finish }) {
+    const { start: startCopy, bytes } = stage.copies as TileCopies;
+    const tiles = new TileRange(range, stage.keyRows);
+    const ahead = Math.max(1, slots - 1);
+    /** A tile beyond the last is an empty group, so that groups can be counted. */
+    const copy = (i: Parameters<TileRange["at"]>[0]): void => {
+      const { base, count } = tiles.at(i);
+      const slot = typeof i === "number" ? i % slots : slots === 1 ? 0 : i.remTrunc(slots);
+      gpu.if(count.gt(0), () => startCopy(base, count, slot));
+      gpu.copies.commit({ bytes });
+    };
+    start();
+    if (slots > 1) for (let i = 0; i < ahead; i++) copy(i);
+    gpu.for({ from: 0, to: tiles.count }, (i) => {
+      if (slots === 1) copy(i);
+      gpu.copies.await(ahead - 1);
+      gpu.barrier();
+      // The slot of the tile before: everybody is done with it.
+      if (slots > 1) copy(i.add(ahead));
+      const { base, count } = tiles.at(i);
+      use(stage.tile(base, count, slots === 1 ? 0 : i.remTrunc(slots)));
+      if (slots === 1) gpu.barrier();
+    });
+    finish();
+  },
+});
