@@ -1,0 +1,123 @@
+/** Nsight Compute's output, read, and set beside the simulator's counters. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseNcuCsv } from "../scripts/gpu/ncuCsv.ts";
+
+const HEADER = `"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","launch__registers_per_thread","l1tex__t_sector_hit_rate.pct"`;
+const UNITS = `"","","","","","","","","","","","byte","register/thread","%"`;
+const ROW = `"0","812","node","127.0.0.1","flash<int, 4>(const float *, ""x"")","1","13","(32, 1, 1)","(8192, 1, 1)","0","9.0","4,297,064,448","40","93.75"`;
+const SAMPLE = `==PROF== Connected to process 812 (/tmp/evolver-host/bin/node)
+==PROF== Disconnected from process 812
+${HEADER}
+${UNITS}
+${ROW}
+`;
+
+describe("what Nsight Compute prints", () => {
+  it("is read with its separators, commas and quotes in names, and units", () => {
+    expect(parseNcuCsv(SAMPLE)).toEqual([
+      {
+        kernel: `flash<int, 4>(const float *, "x")`,
+        grid: [8192, 1, 1],
+        block: [32, 1, 1],
+        metrics: {
+          "dram__bytes_read.sum": 4_297_064_448,
+          launch__registers_per_thread: 40,
+          "l1tex__t_sector_hit_rate.pct": 93.75,
+        },
+        units: {
+          "dram__bytes_read.sum": "byte",
+          launch__registers_per_thread: "register/thread",
+          "l1tex__t_sector_hit_rate.pct": "%",
+        },
+      },
+    ]);
+  });
+
+  it("is in the order of the launches, with any line ends", () => {
+    const other = ROW.replace(`"0"`, `"1"`).replace("8192", "64");
+    const text = [HEADER, UNITS, other, ROW].join("\r\n");
+    expect(parseNcuCsv(text).map(({ grid }) => grid[0])).toEqual([8192, 64]);
+  });
+
+  it("leaves out what is no number, rather than taking it for one", () => {
+    for (const odd of ["n/a", "", "1.234.567", "12,34", "0x10", "nan"]) {
+      const [launch] = parseNcuCsv(SAMPLE.replace("4,297,064,448", odd));
+      expect(launch?.metrics, odd).not.toHaveProperty("dram__bytes_read.sum");
+      expect(launch?.metrics, odd).toHaveProperty("launch__registers_per_thread", 40);
+    }
+    expect(parseNcuCsv(SAMPLE.replace("4,297,064,448", "1.5e+09"))[0]?.metrics).toMatchObject({
+      "dram__bytes_read.sum": 1.5e9,
+    });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["an error of the tool's", "==ERROR== Failed to find metric dram__bytes_rea.sum\n"],
+    ["a header alone", `${HEADER}\n`],
+    ["a row that was cut off", SAMPLE.replace(`,"93.75"`, "")],
+    ["a row that is too wide", SAMPLE.replace(`"93.75"`, `"93.75","1"`)],
+    ["a quote that is not closed", SAMPLE.replace(`"93.75"`, `"93.75`)],
+    ["no row of units", SAMPLE.replace(`${UNITS}\n`, "")],
+    ["another table", `"a","b"\n"",""\n"1","2"\n`],
+  ])("is refused where it is %s", (_, text) => {
+    expect(() => parseNcuCsv(text)).toThrow(expect.objectContaining({ code: "NCU_OUTPUT" }));
+  });
+
+  it("is refused with the tool's own words", () => {
+    expect(() => parseNcuCsv("==ERROR== Failed to find metric x\n")).toThrow(/Failed to find metric x/);
+  });
+});
+
+describe("counters side by side", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "evolver-ncu-test-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("flags what differs by more than 5 %, and says what the GPU does not have", () => {
+    const ncu = join(folder, "ncu");
+    const fake = join(import.meta.dirname, "support/fakeNcu.ts");
+    writeFileSync(ncu, `#!/bin/sh\nexec "${process.execPath}" "${fake}" "$@"\n`, { mode: 0o755 });
+    // o and lse of 32 rows of 32, each row stored by a workgroup of one subgroup, in 4 sectors and 1.
+    const metrics = {
+      "smsp__sass_data_bytes_mem_global_op_st.sum": "4,224",
+      "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "170",
+      "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": "64",
+      "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "1",
+      "smsp__inst_executed.sum": "n/a",
+    };
+    const script = join(import.meta.dirname, "../scripts/gpu/ncu.ts");
+    const args = [script, "--ncu", ncu, "--device", "cpu", "--rungs", "k01,k02", "--shape", "B1,H1,S32,D32"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      encoding: "utf8",
+      env: { ...process.env, FAKE_NCU: JSON.stringify(metrics) },
+    });
+    expect(stderr).not.toContain("Error");
+    expect(status).toBe(0);
+    const report = JSON.parse(stdout) as {
+      ncu: string;
+      rows: { rung: string; counter: string; ncu: number | null; ratio: number | null; flagged: boolean }[];
+      unavailableMetrics: string[];
+      missingRungs: string[];
+    };
+    expect(report).toMatchObject({ ncu: "2025.3.1.0", missingRungs: [] });
+    const row = (counter: string): object | undefined =>
+      report.rows.find((each) => each.rung === "k01" && each.counter === counter);
+    expect(row("global store bytes")).toMatchObject({ ncu: 4224, sim: 4224, ratio: 1, flagged: false });
+    expect(row("global store requests")).toMatchObject({ ratio: 1, flagged: false });
+    // 160 sectors on the simulator, 170 here: 6 % more.
+    expect(row("global store sectors")).toMatchObject({ ncu: 170, sim: 160, flagged: true });
+    expect(row("global load requests")).toMatchObject({ ncu: 1, flagged: true });
+    expect(row("instructions")).toMatchObject({ ncu: null, ratio: null, flagged: false });
+    expect(row("shared wavefronts")).toMatchObject({ ncu: null, flagged: false });
+    expect(report.unavailableMetrics).toContain("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
+    expect(report.unavailableMetrics).not.toContain("launch__registers_per_thread");
+    expect(new Set(report.rows.map(({ rung }) => rung))).toEqual(new Set(["k01", "k02"]));
+  });
+});
