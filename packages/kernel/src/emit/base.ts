@@ -199,7 +199,30 @@ export abstract class Emitter extends Target {
         return this.line(`${node.kind};`);
       case "barrier":
         this.#settle("all");
-        return this.barrier();
+        return node.scope === "subgroup" ? this.subgroupBarrier(node) : this.barrier();
+      case "asyncCopy": {
+        const indices = [node.toIndex, node.fromIndex];
+        const [to, from, active] = this.#takeAll(
+          node.active === null ? indices : [...indices, node.active],
+        ) as [Operand, Operand, Operand | undefined];
+        this.#settle(node.to);
+        return this.asyncCopy(node, to, from, active ?? null);
+      }
+      case "commitCopies":
+        return this.commitCopies();
+      case "awaitCopies":
+        this.#settle("all");
+        return this.awaitCopies(node);
+      case "arrive": {
+        const [index] = this.#takeAll([node.index]) as [Operand];
+        this.#settle("all");
+        return this.arrive(node, index);
+      }
+      case "awaitPhase": {
+        const [index, parity] = this.#takeAll([node.index, node.parity]) as [Operand, Operand];
+        this.#settle("all");
+        return this.awaitPhase(node, index, parity);
+      }
       case "comment":
         for (const text of node.text.split("\n")) this.line(`// ${text}`);
     }

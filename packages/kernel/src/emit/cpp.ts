@@ -1,6 +1,9 @@
 /** What CUDA C++ and HIP C++ share: declarations, memory, indices, and the frame of the kernel function. */
 
 import type {
+  ArriveNode,
+  AsyncCopyNode,
+  AwaitPhaseNode,
   BuiltinName,
   ForNode,
   KernelIR,
@@ -12,6 +15,7 @@ import type {
 } from "../ir/nodes.ts";
 import {
   isHalf,
+  sharedBytesOf,
   sharedMemoryBytes,
   type ElementType,
   type Memory,
@@ -22,11 +26,11 @@ import { Emitter } from "./base.ts";
 import { HALF_NAMES } from "./cpp-half.ts";
 import { CPP_TYPES, cppLiteral } from "./cpp-rows.ts";
 import { atom, call, infix, simple, type Expression, type Operand } from "./expression.ts";
-import { sharedBytes } from "./finish.ts";
 import type { Lines } from "./lines.ts";
 import { builtinName } from "./names.ts";
 import type { EmitOptions } from "./result.ts";
 import type { HelperTable } from "./rows.ts";
+import { copyRequest } from "./target.ts";
 import { halfTypesOf } from "./uses.ts";
 
 /** The vectors that wide accesses move; two-byte elements go in pairs, as words. */
@@ -58,10 +62,15 @@ const pairs = (values: readonly Operand[]): Expression[] =>
 export abstract class CppEmitter extends Emitter {
   /** Shared memory beyond this is declared extern and sized at the launch. */
   protected abstract readonly staticSharedLimit: number;
+  /** What an asynchronous copy becomes, for the lowering report. */
+  protected abstract readonly copyOutcome: { readonly became: string; readonly fallback: boolean };
+  /** The type of a phase barrier. */
+  protected abstract phaseBarrierType(): string;
 
   constructor(ir: KernelIR, options: EmitOptions, helpers: HelperTable, taken: readonly string[] = []) {
     const halves = halfTypesOf(ir);
     super(ir, options, helpers, halves.all.size === 0 ? taken : [...taken, ...HALF_NAMES]);
+    if (ir.phaseBarriers.length > 0) this.helper("startPhases");
     for (const type of halves.all) this.helper(halves.exchanged.has(type) ? `${type}Exchanged` : type);
   }
 
@@ -98,6 +107,7 @@ export abstract class CppEmitter extends Emitter {
     file.depth = 1;
     const dynamicSharedBytes = this.#shared(file);
     this.#builtins(file);
+    this.#startPhases(file);
     file.append(body);
     file.depth = 0;
     file.add("}");
@@ -105,8 +115,12 @@ export abstract class CppEmitter extends Emitter {
   }
 
   #shared(file: Lines): number {
-    const { shared, site } = this.ir;
-    if (sharedBytes(this.ir) <= this.staticSharedLimit) {
+    const { shared, phaseBarriers, site } = this.ir;
+    for (const barrier of phaseBarriers) {
+      const declaration = `${this.memoryName(barrier)}[${barrier.count}]`;
+      file.add(`__shared__ __align__(8) ${this.phaseBarrierType()} ${declaration};`, site);
+    }
+    if (sharedBytesOf(this.ir) <= this.staticSharedLimit) {
       for (const memory of shared) {
         const type = CPP_TYPES[memory.element];
         file.add(`__shared__ __align__(16) ${type} ${this.memoryName(memory)}[${memory.length}];`, site);
@@ -126,6 +140,20 @@ export abstract class CppEmitter extends Emitter {
     }
     this.note(`${offset} bytes of shared memory`, "dynamic shared memory, set at the launch", false);
     return offset;
+  }
+
+  /** Nobody may arrive before the barriers are there. */
+  #startPhases(file: Lines): void {
+    const { phaseBarriers, workgroupSize, site } = this.ir;
+    if (phaseBarriers.length === 0) return;
+    const ids = ["x", "y", "z"].filter((_, k) => k === 0 || workgroupSize[k] !== 1);
+    file.add(`if (${ids.map((axis) => `threadIdx.${axis}`).join(" + ")} == 0) {`, site);
+    for (const barrier of phaseBarriers) {
+      const { arrivals, count } = barrier;
+      file.add(`  startPhases(${this.memoryName(barrier)}, ${count}u, ${arrivals}u);`, site);
+    }
+    file.add("}", site);
+    file.add("__syncthreads();", site);
   }
 
   /** Indices that take arithmetic, where the kernel uses them. */
@@ -232,6 +260,29 @@ export abstract class CppEmitter extends Emitter {
 
   protected override barrier(): void {
     this.line("__syncthreads();");
+  }
+
+  protected override asyncCopy(
+    node: AsyncCopyNode,
+    to: Operand,
+    from: Operand,
+    active: Operand | null,
+  ): void {
+    const { became, fallback } = this.copyOutcome;
+    this.note(copyRequest(node), became, fallback);
+    const type = node.width === 1 ? CPP_TYPES[node.from.element] : this.#vector(node.from, node.width);
+    const [target, source] = [this.element(node.to, to).text, this.element(node.from, from).text];
+    const name = this.helper("startCopy");
+    this.line(`${name}<${type}>(&${target}, &${source}, ${active?.text ?? "true"});`);
+  }
+
+  /** Calls a function of phase barriers for one of them. */
+  protected onPhase(helper: string, node: ArriveNode | AwaitPhaseNode, index: Operand, more: string): void {
+    this.line(`${this.helper(helper)}(&${this.memoryName(node.barrier)}[${index.text}], ${more});`);
+  }
+
+  protected override awaitPhase(node: AwaitPhaseNode, index: Operand, parity: Operand): void {
+    this.onPhase("awaitPhase", node, index, parity.text);
   }
 
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {

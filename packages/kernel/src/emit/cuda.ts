@@ -5,8 +5,18 @@
 
 import { analyseUniformity, type UniformityAnalysis } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
-import type { AtomicNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import type {
+  ArriveNode,
+  AtomicNode,
+  AwaitCopiesNode,
+  AwaitPhaseNode,
+  BarrierNode,
+  KernelIR,
+  Node,
+  SubgroupNode,
+} from "../ir/nodes.ts";
 import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
+import { cudaAsyncHelpers } from "./cpp-async.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
 import { cudaHalfHelpers } from "./cpp-half.ts";
 import { cudaRows } from "./cpp-rows.ts";
@@ -15,7 +25,7 @@ import { finish, headerComment } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { linkable } from "./names.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
-import { hasAtomic } from "./uses.ts";
+import { hasAtomic, storesBefore } from "./uses.ts";
 import { helperTexts, type HelperTable } from "./rows.ts";
 
 const ALL = "0xffffffffu";
@@ -37,6 +47,7 @@ __device__ inline void atomicStore(${type}* address, ${type} value) {
 const helpers: HelperTable = {
   ...cppHelpers,
   ...cudaHalfHelpers,
+  ...cudaAsyncHelpers,
   ...subgroupHelpers({
     width: 32,
     shuffle: (value, lane) => `__shfl_sync(${ALL}, ${value}, ${lane})`,
@@ -60,6 +71,7 @@ const ATOMICS: Readonly<Record<Exclude<AtomicNode["op"], "load" | "store">, stri
 export class CudaEmitter extends CppEmitter {
   protected override readonly rows = cudaRows;
   protected override readonly staticSharedLimit = 48 * 1024;
+  protected override readonly copyOutcome = { became: "cp.async", fallback: false };
   readonly #uniformity: UniformityAnalysis;
 
   /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
@@ -124,6 +136,43 @@ export class CudaEmitter extends CppEmitter {
     if (!isUsed) this.line(`${expression.text};`);
     this.line(fence);
     return result;
+  }
+
+  protected override phaseBarrierType(): string {
+    return "unsigned long long";
+  }
+
+  protected override commitCopies(): void {
+    this.line(`${this.helper("commitCopies")}();`);
+  }
+
+  protected override awaitCopies({ newer }: AwaitCopiesNode): void {
+    this.line(`${this.helper("awaitCopies")}<${newer}>();`);
+  }
+
+  protected override arrive(node: ArriveNode, index: Operand): void {
+    this.note(`phase barriers ${node.barrier.name}`, "mbarrier", false);
+    // The arrival that copies trigger publishes nothing but the copies.
+    const publishes = node.after === "copies" && storesBefore(this.ir, node);
+    if (publishes) this.line("__threadfence_block();");
+    const name = node.after === "copies" ? "arriveAfterCopies" : "arrive";
+    this.onPhase(name, node, index, `${node.barrier.arrivals}u`);
+  }
+
+  /** After a wait the lanes of a warp meet again, as after a loop that waits. */
+  protected override awaitPhase(node: AwaitPhaseNode, index: Operand, parity: Operand): void {
+    super.awaitPhase(node, index, parity);
+    if (this.#uniformity.flowOf(node) !== "lane") this.line("__syncwarp();");
+  }
+
+  protected override subgroupBarrier(node: BarrierNode): void {
+    if (this.#uniformity.flowOf(node) === "lane")
+      this.note(
+        "subgroup barrier in flow that is not proved uniform",
+        "a barrier that all 32 lanes must reach",
+        true,
+      );
+    this.line("__syncwarp();");
   }
 
   /** Warps are in lockstep in the IR only: after a wait the lanes meet again before one changes what others wait for. */

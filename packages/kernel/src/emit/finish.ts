@@ -1,7 +1,7 @@
 /** The last step of every emitter: the comment at the top of the file, and the result from the lines. */
 
 import type { KernelIR } from "../ir/nodes.ts";
-import { sharedMemoryBytes } from "../ir/types.ts";
+import { sharedBytesOf } from "../ir/types.ts";
 import type { Lines } from "./lines.ts";
 import type { Emitted, EmitTarget, LoweringLog } from "./result.ts";
 
@@ -20,16 +20,13 @@ export function headerComment(ir: KernelIR, notes: readonly string[] = []): stri
   return [
     `kernel ${ir.name}, emitted by Evolver`,
     ...origin,
-    `workgroup [${ir.workgroupSize.join(", ")}], subgroup ${ir.subgroupSize}, shared memory ${sharedBytes(ir)} bytes`,
+    `workgroup [${ir.workgroupSize.join(", ")}], subgroup ${ir.subgroupSize}, shared memory ${sharedBytesOf(ir)} bytes`,
     ...(params.length > 0 ? ["parameters:", ...params] : []),
     ...notes,
   ]
     .map((line) => `// ${line}`)
     .join("\n");
 }
-
-export const sharedBytes = (ir: KernelIR): number =>
-  ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0);
 
 export function finish(
   ir: KernelIR,
@@ -49,7 +46,7 @@ export function finish(
     lowering: log.report(target),
     workgroupSize: ir.workgroupSize,
     subgroupSize: ir.subgroupSize,
-    sharedBytes: sharedBytes(ir),
+    sharedBytes: sharedBytesOf(ir),
     dynamicSharedBytes: 0,
     kernelArguments: [],
     bindings: [],

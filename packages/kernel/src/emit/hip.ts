@@ -5,8 +5,9 @@
 
 import { analyseUniformity } from "../analysis/index.ts";
 import { EvolverError } from "../errors.ts";
-import type { AtomicNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
+import type { ArriveNode, AtomicNode, BarrierNode, KernelIR, SubgroupNode } from "../ir/nodes.ts";
 import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
+import { hipAsyncHelpers } from "./cpp-async.ts";
 import { cppHelpers, subgroupHelpers } from "./cpp-helpers.ts";
 import { hipHalfHelpers } from "./cpp-half.ts";
 import { hipRows } from "./cpp-rows.ts";
@@ -29,6 +30,7 @@ function helpersFor(width: number): HelperTable {
   return {
     ...cppHelpers,
     ...hipHalfHelpers,
+    ...hipAsyncHelpers,
     ...subgroupHelpers({
       width,
       shuffle: (value, lane) => `__shfl(${value}, ${lane})`,
@@ -54,6 +56,7 @@ const ATOMICS: Readonly<Record<Exclude<AtomicNode["op"], "compareExchange">, str
 export class HipEmitter extends CppEmitter {
   protected override readonly rows = hipRows;
   protected override readonly staticSharedLimit = 64 * 1024;
+  protected override readonly copyOutcome = { became: "plain copy", fallback: true };
   readonly #helpers: HelperTable;
   readonly #uniformity: ReturnType<typeof analyseUniformity> | null;
 
@@ -118,6 +121,26 @@ export class HipEmitter extends CppEmitter {
     const failure = order === "acquire" || order === "acq_rel" ? "__ATOMIC_ACQUIRE" : "__ATOMIC_RELAXED";
     const name = `${this.helper("compareExchange")}<${scope}, ${ordering}, ${failure}>`;
     return call(name, address, ...operands);
+  }
+
+  protected override phaseBarrierType(): string {
+    return this.helper("PhaseBarrier");
+  }
+
+  /** Copies have landed when they are done, so that both ways to arrive are one. */
+  protected override arrive(node: ArriveNode, index: Operand): void {
+    this.note(`phase barriers ${node.barrier.name}`, "two words of LDS", true);
+    this.onPhase("arrive", node, index, `${node.barrier.arrivals}u`);
+  }
+
+  protected override subgroupBarrier(node: BarrierNode): void {
+    if (this.#uniformity?.flowOf(node) === "lane")
+      this.note(
+        "subgroup barrier in flow that is not proved uniform",
+        `a barrier that all ${this.ir.subgroupSize} lanes must reach`,
+        true,
+      );
+    this.line(`${this.helper("subgroupBarrier")}();`);
   }
 
   protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {

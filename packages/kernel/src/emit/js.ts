@@ -6,6 +6,7 @@
 
 import type {
   AtomicNode,
+  BarrierNode,
   BuiltinName,
   ForNode,
   KernelIR,
@@ -200,6 +201,10 @@ export class JsEmitter extends Emitter {
     this.line("yield BARRIER;");
   }
 
+  protected override subgroupBarrier(node: BarrierNode): void {
+    this.#meet(this.#places.of(node), "together");
+  }
+
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {
     const stable = this.bind(index, "index", "offset");
     this.barrier();
@@ -312,10 +317,11 @@ class Places {
     // Where control flow is proved uniform for each subgroup, its lanes never part between subgroup operations.
     const mayPart = ir.uniformity === "dynamic";
     const visit = (node: Node): boolean => {
-      let holds = node.kind === "subgroup";
+      const meets = node.kind === "subgroup" || (node.kind === "barrier" && node.scope === "subgroup");
+      let holds = meets;
       for (const block of blocksOf(node)) for (const inner of block.nodes) holds = visit(inner) || holds;
       if (node.kind === "while" && hasAtomic(node)) this.#spinning.add(node);
-      if (node.kind === "subgroup") this.#numbers.set(node, next++);
+      if (meets) this.#numbers.set(node, next++);
       else if (blocksOf(node).length > 0) {
         this.#turns.set(node, next++);
         this.#numbers.set(node, next++);

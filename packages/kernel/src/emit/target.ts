@@ -3,8 +3,14 @@
  * kernel that asks for all this is base.ts's.
  */
 
+import { EvolverError } from "../errors.ts";
 import type {
+  ArriveNode,
+  AsyncCopyNode,
   AtomicNode,
+  AwaitCopiesNode,
+  AwaitPhaseNode,
+  BarrierNode,
   BuiltinName,
   ForNode,
   KernelIR,
@@ -16,8 +22,8 @@ import type {
   WhileNode,
 } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
-import type { Memory, ScalarType, Value, Variable } from "../ir/types.ts";
-import { simple, type Expression, type Operand } from "./expression.ts";
+import type { Memory, PhaseBarrier, ScalarType, Value, Variable } from "../ir/types.ts";
+import { parenthesised, simple, type Expression, type Operand } from "./expression.ts";
 import { Lines } from "./lines.ts";
 import { Names } from "./names.ts";
 import { LoweringLog, type EmitOptions } from "./result.ts";
@@ -35,7 +41,7 @@ export abstract class Target {
   /** Where statements go now, and the TypeScript that they come from. */
   protected out = new Lines(1);
   protected site: Site;
-  readonly #memories = new Map<Memory, string>();
+  readonly #memories = new Map<Memory | PhaseBarrier, string>();
   readonly #scalars = new Map<string, string>();
 
   /** @param taken names, beside those of the helpers, that the kernel's own must not hide */
@@ -50,7 +56,8 @@ export abstract class Target {
       if (param.kind === "scalar") this.#scalars.set(param.name, name);
       else this.#memories.set(param.memory, name);
     }
-    for (const memory of ir.shared) this.#memories.set(memory, this.names.take(memory.name));
+    for (const memory of [...ir.shared, ...ir.phaseBarriers])
+      this.#memories.set(memory, this.names.take(memory.name));
   }
 
   // What a target says.
@@ -79,6 +86,33 @@ export abstract class Target {
   /** The expression of each result; a subgroup operation is always a statement of its own. */
   protected abstract subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[];
   protected abstract barrier(): void;
+  protected abstract subgroupBarrier(node: BarrierNode): void;
+  /** Starts a copy, or, where the target has none such, copies at once. */
+  protected asyncCopy(node: AsyncCopyNode, to: Operand, from: Operand, active: Operand | null): void {
+    this.note(copyRequest(node), "plain copy", true);
+    if (active === null) return this.#copy(node, to, from);
+    const target = { ...to, ...this.bind(to, to.type, "offset") };
+    this.line(`if ${parenthesised(active)} {`);
+    this.#nested(() => this.#copy(node, target, from));
+    this.line("} else {");
+    this.#nested(() =>
+      this.#store(
+        node,
+        target,
+        Array.from({ length: node.width }, () => this.#zero(node)),
+      ),
+    );
+    this.line("}");
+  }
+  /** What copies at once has nothing to end or to wait for. */
+  protected commitCopies(): void {}
+  protected awaitCopies(_node: AwaitCopiesNode): void {}
+  protected arrive(node: ArriveNode, _index: Operand): void {
+    throw this.#cannotWait(node);
+  }
+  protected awaitPhase(node: AwaitPhaseNode, _index: Operand, _parity: Operand): void {
+    throw this.#cannotWait(node);
+  }
   protected abstract uniformLoad(node: UniformLoadNode, index: Operand): Expression;
   protected abstract forHeader(
     node: ForNode,
@@ -102,7 +136,7 @@ export abstract class Target {
 
   // What a target may use.
 
-  protected memoryName(memory: Memory): string {
+  protected memoryName(memory: Memory | PhaseBarrier): string {
     return this.#memories.get(memory) as string;
   }
 
@@ -134,4 +168,47 @@ export abstract class Target {
   protected isUsed(value: Value): boolean {
     return this.uses.count(value) > 0;
   }
+
+  #nested(inside: () => void): void {
+    this.out.depth++;
+    this.names.open();
+    inside();
+    this.names.close();
+    this.out.depth--;
+  }
+
+  /** A copy as a load and a store of the same width. */
+  #copy(node: AsyncCopyNode, to: Operand, from: Operand): void {
+    const { from: memory, fromIndex: index, site, width } = node;
+    const results = Array.from({ length: width }, () => ({ id: -1, type: memory.element }));
+    const parts =
+      width === 1
+        ? [this.loadElement(memory, from)]
+        : this.wideLoad({ kind: "load", memory, index, results, site }, from);
+    this.#store(node, to, parts);
+  }
+
+  #store(node: AsyncCopyNode, to: Operand, parts: readonly Expression[]): void {
+    const { to: memory, toIndex: index, site } = node;
+    const values = parts.map((part) => ({ ...part, type: memory.element, constant: null }));
+    if (values.length === 1) return this.storeElement(memory, to, values[0] as Operand);
+    this.wideStore({ kind: "store", memory, index, values: [], site }, to, values);
+  }
+
+  #zero({ to }: AsyncCopyNode): Expression {
+    return this.literal(to.element, 0);
+  }
+
+  #cannotWait(node: Node): EvolverError {
+    const { name } = this.ir;
+    return new EvolverError(
+      "WAITS_UNAVAILABLE",
+      `kernel "${name}" has phase barriers, and subgroups on this target cannot wait for each other`,
+      { where: [node.site.location], hint: "build it with { waits: false }" },
+    );
+  }
 }
+
+/** What a copy asks for, in the lowering report. */
+export const copyRequest = ({ from, to, width }: AsyncCopyNode): string =>
+  `asynchronous copy of ${width} consecutive ${from.element} of ${from.name} to ${to.name}`;

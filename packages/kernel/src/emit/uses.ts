@@ -1,6 +1,6 @@
 /** What a kernel uses, how often and where: what decides which values become names, and what arrays are made of. */
 
-import type { Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
+import type { ArriveNode, Block, KernelIR, Node, WhileNode } from "../ir/nodes.ts";
 import type { Memory, Value } from "../ir/types.ts";
 import { isHalf, type HalfType } from "../ir/types.ts";
 import { blocksOf, resultsOf, visitNodes } from "../ir/walk.ts";
@@ -112,6 +112,30 @@ export function hasAtomic(node: WhileNode): boolean {
   visitNodes(node.condition, look);
   visitNodes(node.body, look);
   return found;
+}
+
+/**
+ * Whether an invocation may have stored to memory, since the last barrier of the workgroup at the outermost level, when it
+ * gets to this arrival; what other roles store does not count.
+ */
+export function storesBefore(ir: KernelIR, arrival: ArriveNode): boolean {
+  const has = (block: Block, wanted: (node: Node) => boolean): boolean => {
+    let found = false;
+    visitNodes(block, (node) => (found ||= wanted(node)));
+    return found;
+  };
+  const stores = (node: Node): boolean => node.kind === "store" || node.kind === "atomic";
+  let before = false;
+  for (const node of ir.body.nodes) {
+    const here: Block = { nodes: [node] };
+    if (has(here, (inner) => inner === arrival)) {
+      const own = blocksOf(node).filter((block) => has(block, (inner) => inner === arrival));
+      return before || (node.kind === "roles" ? own : [here]).some((block) => has(block, stores));
+    }
+    if (node.kind === "barrier" && node.scope === "workgroup") before = false;
+    else before ||= has(here, stores);
+  }
+  return before;
 }
 
 /** The narrowest access to each memory that is accessed as numbers. */

@@ -6,6 +6,14 @@ import { builtinName } from "./names.ts";
 
 export const AXES = ["x", "y", "z"] as const;
 
+/** The names of the entry point's own parameters, and of functions that are called by their own names. */
+export const TAKEN_NAMES = (
+  "groupId gridSize localId Params atomicLoad atomicStore atomicAdd atomicMin atomicMax atomicAnd atomicOr " +
+  "atomicXor atomicExchange workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin subgroupMax " +
+  "subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
+  "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
+).split(" ");
+
 interface EntryOptions {
   /** Workgroups are numbered through, whatever the shape of the grid. */
   readonly isLinear: boolean;

@@ -1,6 +1,8 @@
-/** WGSL's expression for each subgroup operation. */
+/** WGSL's expression for each subgroup operation, and what becomes of subgroup barriers. */
 
-import type { SubgroupOp } from "../ir/nodes.ts";
+import { analyseUniformity, type UniformityAnalysis } from "../analysis/index.ts";
+import { EvolverError } from "../errors.ts";
+import type { BarrierNode, KernelIR, SubgroupOp } from "../ir/nodes.ts";
 import { isHalf } from "../ir/types.ts";
 import { call, infix, type Expression, type Operand } from "./expression.ts";
 
@@ -10,6 +12,27 @@ interface SubgroupContext {
   helper(name: string): string;
   /** The built-in index of the lane. */
   lane(): Expression;
+}
+
+/**
+ * Refuses subgroup barriers that cannot be barriers of the workgroup, for WGSL has no others.
+ *
+ * @throws EvolverError UNSUPPORTED_SUBGROUP_BARRIER, from the function that it gives
+ */
+export function subgroupBarrierCheck(ir: KernelIR): (node: BarrierNode) => void {
+  let uniformity: UniformityAnalysis | null = null;
+  return (node) => {
+    uniformity ??= analyseUniformity(ir);
+    if (uniformity.flowOf(node) === "workgroup") return;
+    throw new EvolverError(
+      "UNSUPPORTED_SUBGROUP_BARRIER",
+      `kernel "${ir.name}" has a subgroup barrier that not all of the workgroup reach, and WGSL has none such`,
+      {
+        where: [node.site.location],
+        hint: "move it to where the flow is the same for the workgroup: there it becomes a barrier of the workgroup",
+      },
+    );
+  };
 }
 
 /** One call; that of a ballot is a vector of words. */

@@ -6,6 +6,7 @@
 import { EvolverError } from "../errors.ts";
 import type {
   AtomicNode,
+  BarrierNode,
   BuiltinName,
   ForNode,
   KernelIR,
@@ -32,21 +33,13 @@ import { builtinName } from "./names.ts";
 import type { EmitOptions, Emitted, StorageBinding, UniformField } from "./result.ts";
 import { accessWidths, halfTypesOf, memoriesOf } from "./uses.ts";
 import { helperTexts, type HelperTable, type OpTable } from "./rows.ts";
-import { subgroupCall } from "./wgsl-subgroups.ts";
+import { subgroupBarrierCheck, subgroupCall } from "./wgsl-subgroups.ts";
 import { withHalves } from "./wgsl-half.ts";
 import { atomicCall } from "./wgsl-atomics.ts";
-import { AXES, openEntry } from "./wgsl-entry.ts";
+import { AXES, openEntry, TAKEN_NAMES } from "./wgsl-entry.ts";
 import { PackedMemories } from "./wgsl-packed.ts";
 import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
-
-/** The names of the entry point's own parameters, and of functions that are called by their own names. */
-const TAKEN_NAMES = (
-  "groupId gridSize localId Params atomicLoad atomicStore atomicAdd atomicMin atomicMax atomicAnd atomicOr " +
-  "atomicXor atomicExchange workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin subgroupMax " +
-  "subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
-  "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
-).split(" ");
 
 /** Every field of the uniform struct has four bytes. */
 const WORD_BYTES = 4;
@@ -63,6 +56,7 @@ export class WgslEmitter extends Emitter {
   readonly #hasF16: boolean;
   readonly #hasSubgroups: boolean;
   readonly #hasReadWrite: boolean;
+  readonly #checkBarrier: (node: BarrierNode) => void;
   #readsParams = false;
 
   /** What the emitted statements access. */
@@ -87,6 +81,7 @@ export class WgslEmitter extends Emitter {
       );
     }
     this.#helpers = helpers;
+    this.#checkBarrier = subgroupBarrierCheck(ir);
     this.#widths = accessWidths(ir);
     const lacking = memoriesOf(ir).filter(({ element }) => isHalf(element) && !this.#isNative(element));
     this.#packed = new PackedMemories(ir, lacking, this.#widths, {
@@ -362,6 +357,12 @@ export class WgslEmitter extends Emitter {
   protected override barrier(): void {
     if (this.#hasReadWrite) this.line("storageBarrier();");
     this.line("workgroupBarrier();");
+  }
+
+  protected override subgroupBarrier(node: BarrierNode): void {
+    this.#checkBarrier(node);
+    this.note("subgroup barrier", "workgroupBarrier()", true);
+    this.barrier();
   }
 
   protected override uniformLoad(node: UniformLoadNode, index: Operand): Expression {

@@ -92,8 +92,9 @@ export class Copies {
   }
 
   /**
-   * Waits until the invocation's own copies have landed, all but those of its `newer` youngest groups. Copies of other
-   * invocations want a barrier after it. CUDA: cp.async.wait_group.
+   * Waits until the invocation's own copies have landed, all but those of its `newer` youngest groups; for copies that no
+   * commit has put into a group yet, only with `newer` 0. Copies of other invocations want a barrier after it. CUDA:
+   * cp.async.wait_group.
    */
   await(newer = 0): void {
     const site = captureSite();

@@ -18,7 +18,7 @@ import { zoo } from "./zoo.ts";
 function sources(target: EmitTarget, subgroup: number, options: EmitOptions = {}): NamedSource[] {
   return Object.entries(zoo).map(([name, kernel]) => ({
     name,
-    source: emit(kernel.build({ subgroup }), target, options).source,
+    source: emit(kernel.build({ subgroup, waits: target !== "wgsl" }), target, options).source,
   }));
 }
 

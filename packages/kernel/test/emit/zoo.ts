@@ -31,6 +31,7 @@ import {
   u32,
 } from "@evolver/kernel";
 import type { BF16, F16, F32, HalfType, I32, TypeDescriptor, U32 } from "@evolver/kernel";
+import { copies, pipelined } from "./zoo-async.ts";
 
 export const saxpy = kernel(
   "saxpy",
@@ -515,4 +516,6 @@ export const zoo = {
   readme,
   halfs,
   brains,
+  copies,
+  pipelined,
 };

@@ -58,6 +58,11 @@ extern char __stop_hip_lds[] __attribute__((weak, visibility("hidden")));
 
 inline void __syncthreads() { hipCpuBarrier(); }
 
+// Macros, because they are built into clang for AMD's GPUs. Memory is in order between the places where lanes meet.
+#define __builtin_amdgcn_fence(order, scope)
+#define __builtin_amdgcn_wave_barrier() ((void)hipCpuExchange(HIP_CPU_BALLOT, 0, 0))
+#define __builtin_amdgcn_s_sleep(time) hipCpuYield()
+
 template <typename To, typename From> inline To hipCpuBits(From from) {
   static_assert(sizeof(To) == sizeof(From), "bits of the same size");
   To to;
