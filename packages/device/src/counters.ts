@@ -32,6 +32,13 @@ export interface Counters {
   sharedConflicts: number;
   /** Barriers passed, one for each time a whole workgroup passes one. */
   barriers: number;
+  /** Barriers of a subgroup, one each time a subgroup passes one. */
+  subgroupBarriers: number;
+  /**
+   * Asynchronous copies started, one a subgroup each time. Bytes and sectors read count in the buffer's entry when a copy
+   * starts; bytes written and passes in the shared array's, as those of a store of its width, when it lands.
+   */
+  asyncCopies: number;
   /** Conditional branches and loop tests, one a subgroup each time it decides. */
   branches: number;
   /** Those on which the active lanes of a subgroup disagreed. */
@@ -43,7 +50,10 @@ export interface Counters {
   flops: number;
   /** Special-function operations (division, sqrt, exp, …) of active lanes; they are in `flops` too. */
   specials: number;
-  /** Instructions issued by subgroups, by kind; loop control and variables are free. */
+  /**
+   * Instructions issued by subgroups, by kind; loop control and variables are free. Memory: loads, stores, atomic operations,
+   * starts of copies, arrivals at phase barriers and waits for copies and phases (one a wait, however long it takes).
+   */
   issuedArithmetic: number;
   issuedSpecial: number;
   issuedMemory: number;

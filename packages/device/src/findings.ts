@@ -11,13 +11,17 @@ export type FindingKind =
   | "divergent-barrier"
   | "divergent-subgroup-operation"
   | "inactive-lane-read"
+  /** A copy's destination is touched before the copy was waited for, or nobody ever waits for the copy. */
+  | "copy-in-flight"
+  /** The copies of a group, or of a phase of a phase barrier, are not of the size that was declared. */
+  | "copy-bytes"
   | "deadlock"
   | "invalid-loop-step"
   | "division-by-zero";
 
 /** One side of a finding: who did what where. */
 export interface FindingAccess {
-  /** "read", "write", "atomic", "barrier", … */
+  /** "read", "write", "atomic", "barrier", "copy", "arrive", "wait", … */
   readonly action: string;
   readonly location: SourceLocation;
   /** Local indices in the workgroup, ascending. */

@@ -5,21 +5,23 @@ import type { Block, KernelIR, Memory } from "@evolver/kernel";
 interface MemoryUse {
   reads: boolean;
   writes: boolean;
-  atomics: boolean;
 }
 
 export interface Accesses {
   readonly memories: ReadonlyMap<Memory, MemoryUse>;
-  /** Whether an atomic operation acquires or releases. */
+  /** Whether something other than barriers of the workgroup orders accesses. */
   readonly ordering: boolean;
+  /** Where asynchronous copies go. */
+  readonly copied: ReadonlySet<Memory>;
 }
 
 export function accessesOf(ir: KernelIR): Accesses {
   const memories = new Map<Memory, MemoryUse>();
+  const copied = new Set<Memory>();
   let ordering = false;
   const use = (memory: Memory): MemoryUse => {
     let known = memories.get(memory);
-    if (known === undefined) memories.set(memory, (known = { reads: false, writes: false, atomics: false }));
+    if (known === undefined) memories.set(memory, (known = { reads: false, writes: false }));
     return known;
   };
   const walk = (block: Block): void => {
@@ -33,8 +35,20 @@ export function accessesOf(ir: KernelIR): Accesses {
           use(node.memory).writes = true;
           break;
         case "atomic":
-          use(node.memory).atomics = true;
+          use(node.memory);
           if (node.order !== "relaxed") ordering = true;
+          break;
+        case "barrier":
+          if (node.scope === "subgroup") ordering = true;
+          break;
+        case "asyncCopy":
+          use(node.from).reads = true;
+          use(node.to).writes = true;
+          copied.add(node.to);
+          break;
+        case "arrive":
+        case "awaitPhase":
+          ordering = true;
           break;
         case "if":
           walk(node.then);
@@ -54,5 +68,5 @@ export function accessesOf(ir: KernelIR): Accesses {
     }
   };
   walk(ir.body);
-  return { memories, ordering };
+  return { memories, ordering, copied };
 }

@@ -1,241 +1,206 @@
 /**
- * Happens-before with vector clocks, for launches that use acquire and release or that mix atomic and plain accesses
- * to one memory. Other launches need only barrier intervals, which are faster (memory.ts).
+ * Happens-before with vector clocks, for launches in which subgroups wait for each other or atomics acquire and release.
+ * Other launches need only barrier intervals, which are cheaper (checks.ts).
  *
- * Every invocation has a clock that ticks at barriers and releases. An access is remembered with its invocation and
- * clock (an epoch) and is ordered before everything whose vector clock has reached it, as in FastTrack (Flanagan and
- * Freund, 2009). Barriers order all that came before in the workgroup, which `time` tells without vector clocks.
+ * The clock of every invocation is the time of generated code (memory.ts), which grows at each barrier and at each
+ * instruction that releases. An access is remembered as who made it and when, as in FastTrack (Flanagan and Freund, 2009),
+ * and is ordered before everything that knows that invocation up to that time. What lanes of a subgroup know is the
+ * same object as long as it is the same.
  */
 
-/** What an invocation knows of others: by workgroup (linear index), the clock reached of each invocation. */
-type VectorClock = ReadonlyMap<number, Int32Array>;
+import { unitLanes } from "./checks.ts";
+import type { Known, Subgroup, Times } from "./subgroup.ts";
 
-const NOTHING: VectorClock = new Map();
-
-export interface Epoch {
+/** What a release published, and the workgroup that it speaks of. */
+interface Released {
   readonly workgroup: number;
-  readonly invocation: number;
-  readonly clock: number;
-  /** The barrier interval. */
-  readonly time: number;
-  readonly site: number;
+  readonly known: Known;
 }
 
-/** A conflicting earlier access. */
-export interface Conflict {
-  readonly other: Epoch;
-  readonly action: "read" | "write" | "atomic";
-}
-
-/** Accesses of one kind to one element since the last write: one epoch, or one for each invocation. */
-class Accesses {
-  latest: Epoch | null = null;
-  /** Clocks (0 for none) and sites by invocation, once two that are not ordered are known. */
-  clocks: Int32Array | null = null;
-  sites: Int32Array | null = null;
-  /** Those of other workgroups that the latest is not ordered after. */
-  readonly earlier: Epoch[] = [];
-
-  clear(): void {
-    this.latest = null;
-    this.clocks = null;
-    this.sites = null;
-    this.earlier.length = 0;
-  }
-}
-
-/** What is remembered of one element. */
-class Cell {
-  write: Epoch | null = null;
-  readonly reads = new Accesses();
-  readonly atomics = new Accesses();
-  /** What an acquiring access of this element learns. */
-  released: VectorClock | null = null;
-}
-
-/** The cells of one memory, by element. */
-export type History = Map<number, Cell>;
+const NOBODY: ReadonlyMap<number, Times> = new Map();
 
 export class Clocks {
+  readonly nothing: Known;
+  readonly #size: number;
+  readonly #unit: number;
+  readonly #subgroups: readonly Subgroup[];
+  /** What an acquiring access learns, by memory and element. */
+  readonly #released: readonly Map<number, Released>[];
   #workgroup = 0;
-  #size = 0;
-  #time = 0;
-  #known: VectorClock[] = [];
-  #clock = new Int32Array(0);
 
-  beginWorkgroup(workgroup: number, invocations: number): void {
+  /** @param memories how many there are */
+  constructor(subgroups: readonly Subgroup[], memories: number) {
+    this.#subgroups = subgroups;
+    this.#size = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
+    this.#unit = unitLanes(subgroups[0]?.mask.length ?? 32);
+    this.#released = Array.from({ length: memories }, () => new Map<number, Released>());
+    this.nothing = this.#freeze(new Int32Array(this.#size), NOBODY);
+  }
+
+  beginWorkgroup(workgroup: number, time: number): void {
     this.#workgroup = workgroup;
-    this.#size = invocations;
-    this.#time++;
-    this.#clock = new Int32Array(invocations).fill(1);
-    this.#known = new Array<VectorClock>(invocations).fill(NOTHING);
+    this.#learn(this.nothing, time);
   }
 
-  /** All invocations of the workgroup met: each knows what any of them knew. */
-  barrier(): void {
-    const met = new Map(this.#known.reduce(join, NOTHING));
-    met.set(this.#workgroup, this.#clock.slice());
-    this.#known.fill(met);
-    for (let t = 0; t < this.#size; t++) (this.#clock[t] as number)++;
-    this.#time++;
+  /** Drops what was released through a memory that has new contents. */
+  forget(memory: number): void {
+    this.#released[memory]?.clear();
   }
 
-  read(history: History, element: number, invocation: number, site: number): Conflict | null {
-    const cell = cellOf(history, element);
-    const { latest } = cell.reads;
-    if (latest !== null && latest.invocation === invocation && latest.site === site && this.#isNow(latest))
-      return null;
-    const conflict =
-      this.#conflict(cell.write, invocation, "write") ?? this.#find(cell.atomics, invocation, "atomic");
-    this.#add(cell.reads, this.#epoch(invocation, site));
-    return conflict;
+  /** All invocations of the workgroup met at this time: each knows what any of them knew. */
+  barrier(time: number): void {
+    let { there } = this.nothing;
+    for (const subgroup of this.#subgroups) {
+      let last: Known | null = null;
+      for (const known of subgroup.known) {
+        if (known !== last) there = joinThere(there, known.there);
+        last = known;
+      }
+    }
+    this.#learn(this.#freeze(new Int32Array(this.#size).fill(time), there), time + 1);
   }
 
-  write(history: History, element: number, invocation: number, site: number): Conflict | null {
-    const cell = cellOf(history, element);
-    const conflict =
-      this.#conflict(cell.write, invocation, "write") ??
-      this.#find(cell.reads, invocation, "read") ??
-      this.#find(cell.atomics, invocation, "atomic");
-    cell.write = this.#epoch(invocation, site);
-    cell.reads.clear();
-    cell.atomics.clear();
-    cell.released = null;
-    return conflict;
+  /** Active lanes of a subgroup met. */
+  fence(S: Subgroup, M: Uint8Array, n: number, time: number): void {
+    this.learn(S, M, n, this.publish(S, M, this.nothing, time));
+    S.tick = time + 1;
+  }
+
+  /** What active lanes of a subgroup release together at this time, over what was released before. */
+  publish(S: Subgroup, M: Uint8Array, before: Known, time: number): Known {
+    const here = before.here.slice();
+    let { there } = before;
+    let last: Known | null = null;
+    for (let l = 0; l < S.lanes; l++) {
+      if (M[l] === 0) continue;
+      const known = S.known[l] as Known;
+      if (known !== last && known !== this.nothing) {
+        there = joinThere(there, known.there);
+        raise(here, known.here);
+      }
+      last = known;
+    }
+    for (let l = 0; l < S.lanes; l++) if (M[l] !== 0) here[S.base + l] = time;
+    return this.#freeze(here, there);
+  }
+
+  /** Active lanes learn what was released. */
+  learn(S: Subgroup, M: Uint8Array, n: number, released: Known): void {
+    let last: Known | null = null;
+    let result = released;
+    for (let l = 0; l < S.lanes; l++) {
+      if (M[l] === 0) continue;
+      const known = S.known[l] as Known;
+      if (known !== last) result = this.join(known, released);
+      last = known;
+      S.known[l] = result;
+    }
+    if (n < S.lanes) S.common = null;
+    else S.common = S.known.every((known) => known === result) ? result : null;
+  }
+
+  join(a: Known, b: Known): Known {
+    if (a === b || b === this.nothing) return a;
+    if (a === this.nothing) return b;
+    const there = joinThere(a.there, b.there);
+    if (there === a.there && covers(a.here, b.here)) return a;
+    if (there === b.there && covers(b.here, a.here)) return b;
+    const here = a.here.slice();
+    raise(here, b.here);
+    return this.#freeze(here, there);
   }
 
   /**
+   * An atomic operation of one lane.
+   *
    * @param writes whether it is more than a load
    * @param modifies whether it reads and writes in one step, and so keeps what an earlier release published
    */
   atomic(
-    history: History,
+    memory: number,
     element: number,
-    invocation: number,
-    site: number,
+    S: Subgroup,
+    lane: number,
     order: string,
     writes: boolean,
     modifies: boolean,
-  ): Conflict | null {
-    const cell = cellOf(history, element);
-    const conflict =
-      this.#conflict(cell.write, invocation, "write") ??
-      (writes ? this.#find(cell.reads, invocation, "read") : null);
-    if ((order === "acquire" || order === "acq_rel") && cell.released !== null)
-      this.#known[invocation] = join(this.#known[invocation] as VectorClock, cell.released);
-    this.#add(cell.atomics, this.#epoch(invocation, site));
-    if (!writes) return conflict;
-    const kept = modifies ? cell.released : null;
+    time: number,
+  ): void {
+    const released = this.#released[memory] as Map<number, Released>;
+    const found = released.get(element);
+    const before = found === undefined ? this.nothing : this.#fromHere(found);
+    if ((order === "acquire" || order === "acq_rel") && before !== this.nothing) {
+      S.known[lane] = this.join(S.known[lane] as Known, before);
+      S.common = null;
+    }
+    if (!writes) return;
+    const kept = modifies ? before : this.nothing;
     if (order === "release" || order === "acq_rel") {
-      const mine = this.#publish(invocation);
-      cell.released = kept === null ? mine : join(kept, mine);
-    } else {
-      cell.released = kept;
+      const known = this.join(kept, S.known[lane] as Known);
+      const here = known.here.slice();
+      here[S.base + lane] = time;
+      released.set(element, { workgroup: this.#workgroup, known: this.#freeze(here, known.there) });
+    } else if (kept === this.nothing && found !== undefined) released.delete(element);
+  }
+
+  /** Whether an access of an earlier workgroup is ordered before what a lane does now. */
+  knows(known: Known, workgroup: number, invocation: number, time: number): boolean {
+    const times = known.there.get(workgroup);
+    return times !== undefined && time <= (times[invocation] as number);
+  }
+
+  #learn(known: Known, tick: number): void {
+    for (const subgroup of this.#subgroups) {
+      for (let l = 0; l < subgroup.lanes; l++) subgroup.known[l] = known;
+      subgroup.common = known;
+      subgroup.tick = tick;
     }
-    return conflict;
   }
 
-  #publish(invocation: number): VectorClock {
-    const known = this.#known[invocation] as VectorClock;
-    const clocks = known.get(this.#workgroup)?.slice() ?? new Int32Array(this.#size);
-    clocks[invocation] = this.#clock[invocation] as number;
-    (this.#clock[invocation] as number)++;
-    return new Map(known).set(this.#workgroup, clocks);
+  /** Knowledge as the present workgroup sees it. */
+  #fromHere({ workgroup, known }: Released): Known {
+    if (workgroup === this.#workgroup) return known;
+    const there = joinThere(known.there, new Map([[workgroup, known.here]]));
+    return { here: this.nothing.here, low: this.nothing.low, there };
   }
 
-  #epoch(invocation: number, site: number): Epoch {
-    const clock = this.#clock[invocation] as number;
-    return { workgroup: this.#workgroup, invocation, clock, time: this.#time, site };
-  }
-
-  #isNow({ workgroup, invocation, clock }: Epoch): boolean {
-    return workgroup === this.#workgroup && clock === this.#clock[invocation];
-  }
-
-  #ordered(epoch: Epoch, invocation: number): boolean {
-    if (epoch.workgroup === this.#workgroup) {
-      if (epoch.invocation === invocation || epoch.time < this.#time) return true;
+  #freeze(here: Times, there: ReadonlyMap<number, Times>): Known {
+    const unit = this.#unit;
+    const low = new Int32Array(Math.ceil(this.#size / unit));
+    for (let u = 0; u < low.length; u++) {
+      let least = here[u * unit] as number;
+      const end = Math.min((u + 1) * unit, this.#size);
+      for (let i = u * unit + 1; i < end; i++) if ((here[i] as number) < least) least = here[i] as number;
+      low[u] = least;
     }
-    const reached = this.#known[invocation]?.get(epoch.workgroup);
-    return reached !== undefined && epoch.clock <= (reached[epoch.invocation] as number);
-  }
-
-  #conflict(epoch: Epoch | null, invocation: number, action: Conflict["action"]): Conflict | null {
-    return epoch === null || this.#ordered(epoch, invocation) ? null : { other: epoch, action };
-  }
-
-  /** Remembers an access, and of the others those that it is not ordered after. */
-  #add(accesses: Accesses, epoch: Epoch): void {
-    const { latest } = accesses;
-    const { invocation } = epoch;
-    accesses.latest = epoch;
-    if (latest === null) return;
-    if (latest.workgroup !== this.#workgroup) {
-      for (const other of epochsOf(accesses, latest))
-        if (!this.#ordered(other, invocation)) accesses.earlier.push(other);
-      accesses.clocks = null;
-      accesses.sites = null;
-      return;
-    }
-    if (latest.time < this.#time) {
-      accesses.clocks = null;
-      accesses.sites = null;
-      return;
-    }
-    if (accesses.clocks === null) {
-      if (this.#ordered(latest, invocation)) return;
-      accesses.clocks = new Int32Array(this.#size);
-      accesses.sites = new Int32Array(this.#size);
-      accesses.clocks[latest.invocation] = latest.clock;
-      accesses.sites[latest.invocation] = latest.site;
-    }
-    accesses.clocks[invocation] = epoch.clock;
-    (accesses.sites as Int32Array)[invocation] = epoch.site;
-  }
-
-  /** One of the accesses that the invocation is not ordered after. */
-  #find(accesses: Accesses, invocation: number, action: Conflict["action"]): Conflict | null {
-    const { latest, clocks } = accesses;
-    if (latest === null) return null;
-    for (const epoch of accesses.earlier)
-      if (!this.#ordered(epoch, invocation)) return { other: epoch, action };
-    if (clocks === null || (latest.workgroup === this.#workgroup && latest.time < this.#time))
-      return this.#conflict(latest, invocation, action);
-    for (const epoch of epochsOf(accesses, latest))
-      if (!this.#ordered(epoch, invocation)) return { other: epoch, action };
-    return null;
+    return { here, low, there };
   }
 }
 
-/** The epochs of the workgroup that came last. */
-function* epochsOf({ clocks, sites }: Accesses, latest: Epoch): Generator<Epoch> {
-  if (clocks === null || sites === null) return yield latest;
-  const { workgroup, time } = latest;
-  for (let invocation = 0; invocation < clocks.length; invocation++) {
-    const clock = clocks[invocation] as number;
-    if (clock > 0) yield { workgroup, invocation, clock, time, site: sites[invocation] as number };
-  }
+function covers(a: Times, b: Times): boolean {
+  for (let i = 0; i < a.length; i++) if ((a[i] as number) < (b[i] as number)) return false;
+  return true;
 }
 
-function cellOf(history: History, element: number): Cell {
-  let cell = history.get(element);
-  if (cell === undefined) history.set(element, (cell = new Cell()));
-  return cell;
+function raise(a: Times, b: Times): void {
+  for (let i = 0; i < a.length; i++) if ((a[i] as number) < (b[i] as number)) a[i] = b[i] as number;
 }
 
-function join(a: VectorClock, b: VectorClock): VectorClock {
+/** Returns one of the two where it holds the other. */
+function joinThere(a: ReadonlyMap<number, Times>, b: ReadonlyMap<number, Times>): ReadonlyMap<number, Times> {
   if (a === b || b.size === 0) return a;
   if (a.size === 0) return b;
-  const result = new Map(a);
-  for (const [workgroup, clocks] of b) {
-    const mine = result.get(workgroup);
-    if (mine === clocks) continue;
-    if (mine === undefined) result.set(workgroup, clocks);
-    else
-      result.set(
-        workgroup,
-        mine.map((clock, i) => Math.max(clock, clocks[i] as number)),
-      );
+  let result: Map<number, Times> | null = null;
+  for (const [workgroup, times] of b) {
+    const mine = (result ?? a).get(workgroup);
+    if (mine === times || (mine !== undefined && covers(mine, times))) continue;
+    result ??= new Map(a);
+    if (mine === undefined) result.set(workgroup, times);
+    else {
+      const joined = mine.slice();
+      raise(joined, times);
+      result.set(workgroup, joined);
+    }
   }
-  return result;
+  return result ?? a;
 }

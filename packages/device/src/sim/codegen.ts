@@ -14,7 +14,7 @@ import { divides, literal, operation } from "./expression.ts";
 import { analyseLanes } from "./lanes.ts";
 import type { LaneAnalysis } from "./lanes.ts";
 import { VIEWS, memoryPrelude, memoryVariables } from "./memory.ts";
-import type { CheckOptions } from "./memory.ts";
+import type { CheckOptions } from "./checks.ts";
 import { Requests } from "./requests.ts";
 import { Slots, findUses } from "./registers.ts";
 import type { Uses } from "./registers.ts";
@@ -115,7 +115,10 @@ ${[...this.#functions.values()].join("\n")}
 function bind(runtime,start,bindings){rt=runtime;launch=start;let b;${variables
       .map((v, k) => `b=bindings[${k}];${v.bind}`)
       .join("")}}
-function setTime(t,g){now=t;group=g}
+function setTime(t){now=t}
+function getTime(){return now}
+function tick(){return ++now}
+function beginWorkgroup(){group=++now;return group}
 function getChanges(){return changes}
 function exchangeSerial(s){const old=serial;serial=s;return old}
 function*run(S,L){
@@ -123,7 +126,7 @@ const first_x=L.x*${sizeX},first_y=L.y*${sizeY},first_z=L.z*${sizeZ};
 const M=S.mask,n=S.lanes,masks=S.masks;let budget=L.quantum;
 all:{${this.lines.join("\n")}}
 }
-return {run,bind,setTime,getChanges,exchangeSerial};`;
+return {run,bind,setTime,getTime,tick,beginWorkgroup,getChanges,exchangeSerial};`;
     return {
       source,
       registers: {

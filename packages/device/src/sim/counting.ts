@@ -7,6 +7,8 @@ const TOTALS = [
   "workgroups",
   "invocations",
   "barriers",
+  "subgroupBarriers",
+  "asyncCopies",
   "branches",
   "divergentBranches",
   "globalAtomics",

@@ -2,28 +2,21 @@
  * Writes the JavaScript of memory accesses: one function for each memory, width and kind of access of a kernel, so
  * that each sees arrays of one type only. A function handles one request (an instruction of one subgroup): bounds,
  * counters, races, then the data.
- *
- * Races without acquire and release need no vector clocks. Time is a number that grows at every barrier and workgroup
- * (`now`); two accesses of a workgroup are unordered exactly when they happen in the same interval, and those of two
- * workgroups always (`group` is the time at which this workgroup began, `launch` that of the launch). For each element
- * the last write (ws: when, wm: who and at which site), the readers in the last interval that read it (rs, r1, r2: two
- * are enough to know whether any other reader than the writer exists) and the last reader of an earlier workgroup
- * (rx, ro) are kept. "Who and site" is site · WHO + local index.
  */
 
 import { elementBytes } from "@evolver/kernel";
 import type { AtomicNode, Memory } from "@evolver/kernel";
+import {
+  checkPrelude,
+  each,
+  guardChecks,
+  perElement,
+  readCheck,
+  sameElementCheck,
+  writeCheck,
+} from "./checks.ts";
+import type { CheckOptions } from "./checks.ts";
 import { field, total } from "./counting.ts";
-
-/** More than any local index; see above. */
-export const WHO = 2048;
-
-export type RaceMode = "none" | "intervals" | "clocks";
-
-export interface CheckOptions {
-  readonly races: RaceMode;
-  readonly counters: boolean;
-}
 
 /** The register view that holds a type. */
 export const VIEWS = { f32: "F", f16: "F", bf16: "F", i32: "I", u32: "U", bool: "I", index: "D" } as const;
@@ -53,18 +46,34 @@ function groups(M,n,w){
   const per=32/w;let count=0;
   for(let g=0;g<W;g+=per){const end=g+per<W?g+per:W;for(let l=g;l<end;l++)if(M[l]!==0){count++;break}}
   return count}
-`;
+${checkPrelude}`;
 }
 
 /** The variables of memory number k, and the statement that binds them to a storage `b`. */
 export function memoryVariables(k: number): { declare: string; bind: string } {
-  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "c"].map((name) => name + k);
-  const fields = ["array", "stamps", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "counts"];
+  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "fl", "readers", "h", "c"].map(
+    (name) => name + k,
+  );
+  const fields = [
+    "array",
+    "stamps",
+    "ws",
+    "wm",
+    "rs",
+    "r1",
+    "r2",
+    "rx",
+    "ro",
+    "flying",
+    "readers",
+    "heads",
+    "counts",
+  ];
   return {
-    declare: `let ${names.join(",")},len${k}=0,checked${k}=false,readers${k}=false;`,
+    declare: `let ${names.join(",")},len${k}=0,checked${k}=false,read${k}=false;`,
     bind:
       names.map((name, i) => `${name}=b.${fields[i]};`).join("") +
-      `len${k}=b.array.length;checked${k}=b.checked;readers${k}=b.readers;`,
+      `len${k}=b.array.length;checked${k}=b.checked;read${k}=b.isRead;`,
   };
 }
 
@@ -102,69 +111,6 @@ function countCode(k: number, memory: Memory, w: number, way: "read" | "write"):
   );
 }
 
-/** Checks the read of element `e` by lane `l`. */
-function readCheck(k: number, memory: Memory, races: RaceMode): string {
-  const shared = memory.space === "shared";
-  const unwritten = shared ? `rt.uninitialised(${k},e,S,l,site,request);` : "";
-  if (races === "clocks")
-    return `${shared ? `if(ws${k}[e]<group)${unwritten}` : ""}rt.clockRead(${k},e,S,l,site,request);`;
-  const race = `rt.race(${k},e,S,l,site,request,"read","write",wm${k}[e],w);`;
-  return `
-    const w=ws${k}[e],r=rs${k}[e];
-    if(w>=group){if(w===now&&(wm${k}[e]&${WHO - 1})!==base+l)${race}}
-    else{${shared ? unwritten : `if(w>launch)${race}`}}
-    if(r!==now){
-      ${shared ? "" : `if(r>launch&&r<group){rx${k}[e]=r;ro${k}[e]=r1${k}[e]}`}
-      rs${k}[e]=now;r1${k}[e]=mark+l;r2${k}[e]=-1
-    }else if(r2${k}[e]===-1&&(r1${k}[e]&${WHO - 1})!==base+l)r2${k}[e]=mark+l;`;
-}
-
-/** Checks the write of element `e` by lane `l`. */
-function writeCheck(k: number, memory: Memory, races: RaceMode): string {
-  const shared = memory.space === "shared";
-  if (races === "clocks") return `${shared ? `ws${k}[e]=now;` : ""}rt.clockWrite(${k},e,S,l,site,request);`;
-  const race = (other: string, meta: string, when: string): string =>
-    `rt.race(${k},e,S,l,site,request,"write","${other}",${meta},${when})`;
-  const earlier = (when: string): string => `${when}>launch&&${when}<group`;
-  return `
-    const w=ws${k}[e];
-    if(w===now){if((wm${k}[e]&${WHO - 1})!==base+l)${race("write", `wm${k}[e]`, "w")}}
-    ${shared ? "" : `else if(${earlier("w")})${race("write", `wm${k}[e]`, "w")};`}
-    if(readers${k}){
-      const r=rs${k}[e];
-      if(r===now){
-        if((r1${k}[e]&${WHO - 1})!==base+l)${race("read", `r1${k}[e]`, "r")};
-        else if(r2${k}[e]!==-1)${race("read", `r2${k}[e]`, "r")};
-      }
-      ${
-        shared
-          ? ""
-          : `else if(${earlier("r")})${race("read", `r1${k}[e]`, "r")};
-      if(${earlier(`rx${k}[e]`)})${race("read", `ro${k}[e]`, `rx${k}[e]`)};`
-      }
-    }
-    ws${k}[e]=now;wm${k}[e]=mark+l;`;
-}
-
-const each = (body: string): string => `for(let l=0;l<W;l++)if(n===W||M[l]!==0){${body}}`;
-
-const perElement = (w: number, index: string, check: string): string =>
-  w === 1 ? `const e=${index};${check}` : `const f=${index};for(let e=f;e<f+${w};e++){${check}}`;
-
-/** Once two lanes are known to read an element that nobody writes now, further readers change nothing. */
-function sharedReadCheck(k: number, memory: Memory, w: number, index: string, options: CheckOptions): string {
-  const check = readCheck(k, memory, options.races);
-  const known = memory.space === "shared" ? "" : `||ws${k}[e]<=launch`;
-  const settled =
-    options.races === "intervals"
-      ? `if(rs${k}[e]===now&&r2${k}[e]!==-1&&ws${k}[e]!==now&&(ws${k}[e]>=group${known}))break;`
-      : "";
-  return `for(let e=${index};e<${index}+${w};e++)for(let l=0;l<W;l++){${settled}if(n===W||M[l]!==0){${check}}}`;
-}
-
-const guardChecks = (k: number, races: RaceMode, checks: string): string =>
-  races === "none" ? "" : `if(checked${k}){const base=S.base,mark=site*${WHO}+base;${checks}}`;
-
 /** `load(S,o,d0..,M,n,site)`: A[o+l] are the indices, V[d+l] the results. */
 export function loadFunction(
   name: string,
@@ -189,8 +135,8 @@ export function loadFunction(
   ${guardChecks(
     k,
     options.races,
-    `if(lo===hi){${sharedReadCheck(k, memory, w, "lo", options)}}else ` +
-      each(perElement(w, "A[o+l]", readCheck(k, memory, options.races))),
+    `if(lo===hi){${sameElementCheck(k, memory, w, "lo", options)}}else ` +
+      each(perElement(w, "A[o+l]", readCheck(k, memory, options))),
   )}
   if(n===W)for(let l=0;l<W;l++){const i=A[o+l];${get}}
   else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];${get}}
@@ -217,7 +163,7 @@ export function uniformLoadFunction(
   if(!(i>=0&&i<=len${k}-${w})${w > 1 ? `||(i&${w - 1})!==0` : ""}){
     rt.guardUniform(${k},i,S,M,n,${w},site,request);${rest.map((j) => `q${j}=0;`).join("")}return 0}
   ${options.counters ? count : ""}
-  ${guardChecks(k, options.races, sharedReadCheck(k, memory, w, "i", options))}
+  ${guardChecks(k, options.races, sameElementCheck(k, memory, w, "i", options))}
   ${rest.map((j) => `q${j}=${decode}(m${k}[i+${j}]);`).join("")}return ${decode}(m${k}[i])}`;
 }
 
@@ -241,7 +187,7 @@ export function storeFunction(
     if(some>0)${name}(S,o,${sources.join(",")},ok.slice(),some,site);
     return}
   ${options.counters ? countCode(k, memory, w, "write") : ""}
-  ${guardChecks(k, options.races, each(perElement(w, "A[o+l]", writeCheck(k, memory, options.races))))}
+  ${guardChecks(k, options.races, each(perElement(w, "A[o+l]", writeCheck(k, memory, options))))}
   if(n===W)for(let l=0;l<W;l++){const i=A[o+l];${put}}
   else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];${put}}
 }`;
@@ -285,9 +231,12 @@ export function atomicFunction(name: string, k: number, node: AtomicNode, option
   const initialised = shared
     ? `${op === "store" ? "" : `if(ws${k}[i]<group)rt.uninitialised(${k},i,S,l,site,request);`}${writes ? `ws${k}[i]=now;` : ""}`
     : "";
+  const releases = node.order === "release" || node.order === "acq_rel";
+  const clocks = options.races === "clocks";
+  // A relaxed load orders nothing; a relaxed store ends what was released, a relaxed update keeps it.
   const ordered =
-    options.races === "clocks"
-      ? `rt.clockAtomic(${k},i,S,l,site,request,"${node.order}",${writes},${modifies});`
+    clocks && (node.order !== "relaxed" || (writes && !modifies))
+      ? `rt.clocks.atomic(${k},i,S,l,"${node.order}",${writes},${modifies},now);`
       : "";
   return `function ${name}(S,o,a,b,d,M,n,site,turn){
   const A=S.${VIEWS[node.index.type]},V=S.${VIEWS[memory.element]};request++;
@@ -302,5 +251,6 @@ export function atomicFunction(name: string, k: number, node: AtomicNode, option
     ${writes ? `m${k}[i]=${atomicResult(op, memory.element)};if(m${k}[i]!==old)changes++;` : ""}
     ${node.result ? "V[d+l]=old;" : ""}
   }
+  ${clocks && releases ? "S.tick=++now;" : ""}
 }`;
 }

@@ -12,7 +12,7 @@ import { newFields, newTotals, toCounters, total } from "./counting.ts";
 import { accessesOf } from "./accesses.ts";
 import type { SimDevice } from "./index.ts";
 import { SimulationError } from "./error.ts";
-import type { RaceMode } from "./memory.ts";
+import type { RaceMode } from "./checks.ts";
 import { Random } from "./random.ts";
 import { Report } from "./report.ts";
 import { Runtime } from "./runtime.ts";
@@ -28,7 +28,11 @@ const SEEDED_QUANTUM = 16;
 interface Generated {
   run(subgroup: Subgroup, launch: object): Generator<number, void, void>;
   bind(runtime: Runtime, start: number, bindings: readonly Record<string, unknown>[]): void;
-  setTime(now: number, group: number): void;
+  setTime(now: number): void;
+  getTime(): number;
+  /** Lets time grow, and returns it. */
+  tick(): number;
+  beginWorkgroup(): number;
   getChanges(): number;
   exchangeSerial(serial: number): number;
 }
@@ -58,7 +62,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     const device = this.#device;
     const resolved = resolveLaunch(this.ir, launch as Launch, device, HostBuffer, true);
     device.renewTime();
-    const mode = this.#raceMode(resolved);
+    const mode = this.#raceMode;
     const compiled = this.#compile(mode);
     const bindings = this.#bind(compiled.code.memories, resolved, mode);
     const report = new Report(device.options.checks ? device.options.maxFindings : 0);
@@ -82,7 +86,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     const device = this.#device;
     const { seed, maxSteps } = device.options;
     const random = seed === undefined ? null : new Random(seed);
-    const rt = new Runtime(report, bindings, code.sites, launch.workgroups);
+    const rt = new Runtime(report, bindings, code.sites, launch.workgroups, subgroups);
     const [sizeX, sizeY, sizeZ] = this.ir.workgroupSize;
     const invocations = sizeX * sizeY * sizeZ;
     const [count_x, count_y, count_z] = launch.workgroups;
@@ -95,7 +99,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     };
     generated.bind(rt, device.time, bindings.map(bound));
     generated.exchangeSerial(device.serial);
-    let group = 0;
+    generated.setTime(device.time);
     const withClocks = mode === "clocks";
     const schedule = {
       ...{ subgroups, rt, sites: code.sites, quantum, maxSteps },
@@ -104,17 +108,16 @@ export class SimProgram<P extends Params> implements Program<P> {
       changes: generated.getChanges,
       barrier: (whole: boolean): void => {
         if (whole) (totals[total("barriers")] as number)++;
-        generated.setTime(++device.time, group);
-        if (withClocks) rt.clocks.barrier();
+        if (withClocks) rt.clocks.barrier(generated.getTime());
+        generated.tick();
       },
     };
     const runOne = (linear: number): boolean => {
-      group = ++device.time;
+      const group = generated.beginWorkgroup();
       [L.x, L.y, L.z] = rt.workgroupId(linear);
       L.linear = linear;
       for (const { array } of this.#shared) array.fill(0);
-      rt.beginWorkgroup(linear, group, invocations, withClocks);
-      generated.setTime(group, group);
+      rt.beginWorkgroup(linear, group, withClocks);
       (totals[total("workgroups")] as number)++;
       (totals[total("invocations")] as number) += invocations;
       return runWorkgroup(schedule);
@@ -122,21 +125,13 @@ export class SimProgram<P extends Params> implements Program<P> {
     if (launch.sample === null) for (let i = 0; i < launch.workgroupCount && runOne(i); i++);
     else launch.sample.every(runOne);
     device.serial = generated.exchangeSerial(0);
+    device.time = generated.getTime();
   }
 
-  /** How this launch can be checked: barrier intervals order everything unless atomics do. */
-  #raceMode(launch: ResolvedLaunch): RaceMode {
+  /** How launches can be checked: barrier intervals order everything unless something finer does. */
+  get #raceMode(): RaceMode {
     if (!this.#device.options.checks) return "none";
-    if (this.#accesses.ordering) return "clocks";
-    const storages = new Map<object, { plain: boolean; atomic: boolean }>();
-    for (const [memory, use] of this.#accesses.memories) {
-      const key = this.#identity(memory, launch);
-      const known = storages.get(key) ?? { plain: false, atomic: false };
-      known.plain ||= use.reads || use.writes;
-      known.atomic ||= use.atomics;
-      storages.set(key, known);
-    }
-    return [...storages.values()].some((use) => use.plain && use.atomic) ? "clocks" : "intervals";
+    return this.#accesses.ordering ? "clocks" : "intervals";
   }
 
   #identity(memory: Memory, launch: ResolvedLaunch): object {
@@ -149,7 +144,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     const read = new Set<object>();
     for (const [memory, use] of this.#accesses.memories) {
       const identity = this.#identity(memory, launch);
-      if (use.writes || (use.atomics && mode === "clocks")) written.add(identity);
+      if (use.writes) written.add(identity);
       if (use.reads) read.add(identity);
     }
     return memories.map((memory): Binding => {
@@ -161,11 +156,12 @@ export class SimProgram<P extends Params> implements Program<P> {
           : (this.#shared[this.ir.shared.indexOf(memory)] as Storage);
       this.#device.refresh(storage);
       const checked = mode !== "none" && (space === "shared" || written.has(identity));
-      const readers = read.has(identity);
-      if (checked && (space === "shared" || mode === "intervals")) storage.prepareHistory(readers);
+      const isRead = read.has(identity);
+      if (checked) storage.prepareHistory(isRead, mode === "clocks");
+      if (this.#accesses.copied.has(memory)) storage.prepareCopies();
       if (counters && space === "global") storage.prepareSectors();
       if (counters && space === "shared") storage.prepareWords();
-      return { name, space, storage, counts: newFields(), checked, readers };
+      return { name, space, storage, counts: newFields(), checked, isRead };
     });
   }
 
@@ -173,7 +169,10 @@ export class SimProgram<P extends Params> implements Program<P> {
     const known = this.#compiled.get(races);
     if (known !== undefined) return known;
     const { checks, counters, seed } = this.#device.options;
-    const code = new Codegen(this.ir, { races, checks, counters, seeded: seed !== undefined }).generate();
+    const code = new Codegen(this.ir, {
+      ...{ races, checks, counters, seeded: seed !== undefined },
+      copied: this.#accesses.copied,
+    }).generate();
     const totals = newTotals();
     const make = new Function("m", "sg", "C", code.source) as (
       m: object,

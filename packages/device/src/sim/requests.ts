@@ -40,7 +40,7 @@ export class Requests {
       case "atomic":
         return this.#atomic(node, scope);
       case "barrier":
-        return this.#barrier(node, scope);
+        return node.scope === "subgroup" ? this.#fence(node, scope) : this.#barrier(node, scope);
       case "uniformLoad":
         return this.#uniformLoad(node, scope);
       case "subgroup":
@@ -95,6 +95,15 @@ export class Requests {
     code.emit(
       `S.barrier=${code.site(node)};S.arrived=${scope.count};S.arrivedMask=${scope.mask};yield ${AT_BARRIER};`,
     );
+  }
+
+  /** The lanes of a subgroup are together as they are; what is left is to order their accesses. */
+  #fence(node: Node, { mask, count }: Scope): void {
+    const code = this.#code;
+    code.emit(code.count("subgroupBarriers"));
+    if (!code.options.checks) return;
+    code.emit(`if(${count}!==S.lanes)rt.divergentFence(S,${mask},${code.site(node)},++request);`);
+    code.emit(`rt.clocks.fence(S,${mask},${count},now++);`);
   }
 
   #uniformLoad(node: UniformLoadNode, scope: Scope): void {

@@ -5,20 +5,17 @@
 
 import type { Node } from "@evolver/kernel";
 import { Clocks } from "./clocks.ts";
-import type { Conflict, History } from "./clocks.ts";
-import { WHO } from "./memory.ts";
+import { WHO } from "./checks.ts";
 import type { Report, Side, WorkgroupId } from "./report.ts";
 import type { Binding } from "./storage.ts";
-import type { Subgroup } from "./subgroup.ts";
+import type { Known, Subgroup } from "./subgroup.ts";
 
 type Indices = ArrayLike<number>;
 
 export class Runtime {
   readonly report: Report;
-  readonly clocks = new Clocks();
+  readonly clocks: Clocks;
   readonly #bindings: readonly Binding[];
-  /** For vector clocks: one for each binding, shared by those of one storage. */
-  readonly #histories: readonly History[];
   readonly #sites: readonly Node[];
   readonly #counts: readonly [number, number, number];
   /** When each workgroup of the launch began, ascending, and its linear index. */
@@ -30,21 +27,26 @@ export class Runtime {
     bindings: readonly Binding[],
     sites: readonly Node[],
     counts: readonly [number, number, number],
+    subgroups: readonly Subgroup[],
   ) {
     this.report = report;
     this.#bindings = bindings;
-    const histories = new Map<object, History>(bindings.map(({ storage }) => [storage, new Map()]));
-    this.#histories = bindings.map(({ storage }) => histories.get(storage) as History);
+    this.clocks = new Clocks(subgroups, bindings.length);
+    for (const { storage } of bindings) storage.readers.forget();
     this.#sites = sites;
     this.#counts = counts;
   }
 
-  beginWorkgroup(workgroup: number, time: number, invocations: number, withClocks: boolean): void {
+  beginWorkgroup(workgroup: number, time: number, withClocks: boolean): void {
     this.#began.push({ time, workgroup });
     this.#workgroup = this.workgroupId(workgroup);
     if (!withClocks) return;
-    this.clocks.beginWorkgroup(workgroup, invocations);
-    for (const [k, { space }] of this.#bindings.entries()) if (space === "shared") this.#history(k).clear();
+    this.clocks.beginWorkgroup(workgroup, time);
+    for (const [k, { space, storage }] of this.#bindings.entries()) {
+      if (space !== "shared") continue;
+      this.clocks.forget(k);
+      storage.readers.forget();
+    }
   }
 
   workgroupId(linear: number): WorkgroupId {
@@ -85,46 +87,29 @@ export class Runtime {
     this.#addRace(k, element, S.base + lane, site, request, action, other);
   }
 
-  clockRead(k: number, element: number, S: Subgroup, lane: number, site: number, request: number): void {
-    const who = S.base + lane;
-    this.#addConflict(
-      k,
-      element,
-      who,
-      site,
-      request,
-      "read",
-      this.clocks.read(this.#history(k), element, who, site),
-    );
+  /** Whether a write by an earlier workgroup is ordered before what a lane does now. */
+  knows(known: Known, mark: number, time: number): boolean {
+    return this.clocks.knows(known, this.#workgroupAt(time), mark & (WHO - 1), time);
   }
 
-  clockWrite(k: number, element: number, S: Subgroup, lane: number, site: number, request: number): void {
-    const who = S.base + lane;
-    this.#addConflict(
-      k,
-      element,
-      who,
-      site,
-      request,
-      "write",
-      this.clocks.write(this.#history(k), element, who, site),
-    );
-  }
-
-  clockAtomic(
+  /** An element with readers is written. */
+  clearReaders(
     k: number,
     element: number,
     S: Subgroup,
     lane: number,
     site: number,
     request: number,
-    order: string,
-    writes: boolean,
-    modifies: boolean,
+    action: string,
+    group: number,
+    launch: number,
   ): void {
-    const who = S.base + lane;
-    const conflict = this.clocks.atomic(this.#history(k), element, who, site, order, writes, modifies);
-    this.#addConflict(k, element, who, site, request, "atomic", conflict);
+    const writer = { known: S.known[lane] as Known, invocation: S.base + lane, group, launch };
+    const reader = this.#storage(k).readers.clear(element, writer, this.clocks, (time) =>
+      this.#workgroupAt(time),
+    );
+    if (reader !== null)
+      this.race(k, element, S, lane, site, request, action, "read", reader.mark, reader.time);
   }
 
   uninitialised(k: number, element: number, S: Subgroup, lane: number, site: number, request: number): void {
@@ -252,16 +237,20 @@ export class Runtime {
     this.report.add("invalid-loop-step", message, request, [this.side("loop", node, [S.base + lane])]);
   }
 
+  divergentFence(S: Subgroup, mask: Uint8Array, site: number, request: number): void {
+    const lanes = this.lanesOf(S, mask);
+    const message =
+      `of the ${S.lanes} lanes of subgroup ${S.index} ${lanes.length} ${lanes.length === 1 ? "is" : "are"} at a ` +
+      `subgroup barrier, the others elsewhere`;
+    this.report.add("divergent-barrier", message, request, [this.side("barrier", this.#site(site), lanes)]);
+  }
+
   inactiveLane(S: Subgroup, lane: number, from: number, site: number, request: number): void {
     const node = this.#site(site);
     const outside = from < 0 || from >= S.mask.length ? "outside the subgroup" : "not active";
     const op = node.kind === "subgroup" ? node.op : "subgroup operation";
     const message = `${op} reads lane ${from}, which is ${outside}`;
     this.report.add("inactive-lane-read", message, request, [this.side("read", node, [S.base + lane])]);
-  }
-
-  #history(k: number): History {
-    return this.#histories[k] as History;
   }
 
   #storage(k: number): Binding["storage"] {
@@ -286,21 +275,6 @@ export class Runtime {
       else high = middle - 1;
     }
     return this.#began[low]?.workgroup ?? 0;
-  }
-
-  #addConflict(
-    k: number,
-    element: number,
-    who: number,
-    site: number,
-    request: number,
-    action: string,
-    conflict: Conflict | null,
-  ): void {
-    if (conflict === null) return;
-    const { other } = conflict;
-    const workgroup = this.workgroupId(other.workgroup);
-    this.#addRace(k, element, who, site, request, action, { ...other, action: conflict.action, workgroup });
   }
 
   #addRace(

@@ -1,12 +1,13 @@
 /** The memory behind a buffer or a shared array, with what the checks and counters remember about its elements. */
 
 import type { AnyTypedArray } from "../device.ts";
+import { Readers } from "./readers.ts";
 
 const NONE = new Int32Array(0);
 
 /**
  * One for each buffer, whatever parameters it is passed for, so that aliases share it. The fields are explained in
- * memory.ts; arrays that a launch does not need stay empty.
+ * checks.ts; arrays that a launch does not need stay empty.
  */
 export class Storage {
   readonly array: AnyTypedArray;
@@ -21,6 +22,9 @@ export class Storage {
   r2 = NONE;
   rx = NONE;
   ro = NONE;
+  /** The copy that is under way to each element: who started it and where, as in `wm`, plus 1; 0 for none. */
+  flying = NONE;
+  readers = new Readers(0);
 
   constructor(array: AnyTypedArray) {
     this.array = array;
@@ -36,13 +40,14 @@ export class Storage {
   }
 
   /** Room for the history of every element; that of its readers only where there are any. */
-  prepareHistory(readers: boolean): void {
+  prepareHistory(isRead: boolean, withClocks: boolean): void {
     const { length } = this.array;
     if (this.ws.length !== length) {
       this.ws = new Int32Array(length);
       this.wm = new Int32Array(length);
     }
-    if (!readers || this.rs.length === length) return;
+    if (isRead && withClocks && this.readers.heads.length === 0) this.readers = new Readers(length);
+    if (!isRead || withClocks || this.rs.length === length) return;
     this.rs = new Int32Array(length);
     this.r1 = new Int32Array(length);
     this.r2 = new Int32Array(length);
@@ -50,9 +55,13 @@ export class Storage {
     this.ro = new Int32Array(length);
   }
 
+  prepareCopies(): void {
+    if (this.flying.length === 0) this.flying = new Int32Array(this.array.length);
+  }
+
   /** Forgets everything that is marked with times or serial numbers. */
   forget(): void {
-    for (const marks of [this.stamps, this.ws, this.rs, this.rx]) marks.fill(0);
+    for (const marks of [this.stamps, this.ws, this.rs, this.rx, this.readers.heads]) marks.fill(0);
   }
 }
 
@@ -65,11 +74,11 @@ export interface Binding {
   /** Whether accesses can be in error: somebody writes, or the memory starts uninitialised. */
   readonly checked: boolean;
   /** Whether anybody reads it other than atomically. */
-  readonly readers: boolean;
+  readonly isRead: boolean;
 }
 
 /** The flat object that generated code binds its variables from. */
-export const bound = ({ storage, counts, checked, readers }: Binding): Record<string, unknown> => ({
+export const bound = ({ storage, counts, checked, isRead }: Binding): Record<string, unknown> => ({
   array: storage.array,
   stamps: storage.stamps,
   ws: storage.ws,
@@ -79,7 +88,10 @@ export const bound = ({ storage, counts, checked, readers }: Binding): Record<st
   r2: storage.r2,
   rx: storage.rx,
   ro: storage.ro,
+  flying: storage.flying,
+  readers: storage.readers,
+  heads: storage.readers.heads,
   counts,
   checked,
-  readers,
+  isRead,
 });

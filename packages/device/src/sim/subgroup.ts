@@ -7,6 +7,18 @@ export const AT_ATOMIC = 2;
 /** After many loop iterations, or where the seed says so. */
 export const PREEMPTED = 3;
 
+export type Times = Int32Array;
+
+/** What an invocation knows of the accesses of others (clocks.ts). Never changed, so that lanes share it. */
+export interface Known {
+  /** By invocation of the workgroup: up to when its accesses are ordered before. */
+  readonly here: Times;
+  /** The least of `here` in each unit of lanes. */
+  readonly low: Times;
+  /** The same of earlier workgroups, by linear index. */
+  readonly there: ReadonlyMap<number, Times>;
+}
+
 export interface RegisterCounts {
   readonly width: number;
   /** Slots of one 4-byte number a lane. */
@@ -45,6 +57,11 @@ export class Subgroup {
   /** Atomic operations since memory last changed. */
   polls = 0;
   iterations = 0;
+  /** With vector clocks: what each lane knows, and the one thing that all of them know if it is one. */
+  readonly known: Known[] = [];
+  common: Known | null = null;
+  /** When the present interval began: after a lane of it last released. */
+  tick = 0;
 
   constructor(index: number, size: readonly [number, number, number], counts: RegisterCounts) {
     const { width } = counts;
