@@ -10,6 +10,7 @@ import { planAttention } from "./flash/plan.ts";
 import type { AttentionPlan } from "./flash/plan.ts";
 import { fitPoint } from "./flash/point.ts";
 import type { FlashPoint } from "./flash/point.ts";
+import { createScratch } from "./flash/scratch.ts";
 import { ladder, rungById } from "./ladder.ts";
 import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
@@ -99,7 +100,8 @@ export async function attention(device: Device, options: AttentionOptions): Prom
     return { o: new Float32Array(), lse: writeLse ? new Float32Array() : null, result: NOTHING_RUN };
   const plan = choosePlan(options.kernel, problem, device, writeLse);
   const program = await programFor(device, plan.kernel);
-  const owned: DeviceBuffer<"f32">[] = [];
+  const scratch = createScratch(device, plan);
+  const owned: DeviceBuffer[] = Object.values(scratch);
   const create = (contents: number | Float32Array): DeviceBuffer<"f32"> => {
     const buffer = device.createBuffer("f32", contents);
     owned.push(buffer);
@@ -119,6 +121,7 @@ export async function attention(device: Device, options: AttentionOptions): Prom
       o,
       lse,
       ...plan.scalars,
+      ...scratch,
     };
     const result = await program.run({ workgroups: plan.workgroups, args });
     return { o: await o.read(), lse: writeLse ? await lse.read() : null, result };

@@ -7,17 +7,22 @@ import type { Counters, Device } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import type { FlashPoint } from "./flash/point.ts";
 import { planAttention } from "./flash/plan.ts";
+import { createScratch } from "./flash/scratch.ts";
 import { denseStrides, type AttentionProblem } from "./problem.ts";
-import type { Claim, Rung } from "./rungs/rung.ts";
+import type { Claim, ClaimCase, Rung } from "./rungs/rung.ts";
+import { elementCount, extentsOf } from "./tensor.ts";
 import { k01 } from "./rungs/k01-naive.ts";
 import { k02 } from "./rungs/k02-shared-tiles.ts";
 import { k03 } from "./rungs/k03-shared-by-rows.ts";
 import { k04 } from "./rungs/k04-conflict-free.ts";
+import { k08 } from "./rungs/k08-persistent.ts";
+import { k09 } from "./rungs/k09-packed-heads.ts";
+import { k10 } from "./rungs/k10-persistent-packed.ts";
 
-export type { Claim, ClaimContext, Rung } from "./rungs/rung.ts";
+export type { Claim, ClaimCase, ClaimContext, Rung } from "./rungs/rung.ts";
 
 /** In order; each builds on those before. */
-export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04]);
+export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04, k08, k09, k10]);
 
 /** @throws EvolverError UNKNOWN_RUNG */
 export function rungById(id: string): Rung {
@@ -34,7 +39,7 @@ export const CLAIM_SUBGROUP = 32;
 const SEQUENCE = 64;
 const DIM = 64;
 
-/** What claims are proved on: one head, 64 queries, 64 keys, 64 dimensions, everything visible. */
+/** What claims are proved on unless a rung says otherwise: one head, 64 queries, 64 keys, 64 dimensions, everything visible. */
 export const claimProblem: AttentionProblem = Object.freeze({
   shape: { batch: 1, headsQ: 1, headsKv: 1, seqQ: SEQUENCE, seqK: SEQUENCE, dim: DIM },
   mask: { kind: "full" },
@@ -65,9 +70,9 @@ export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult
   if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
   const counted = new Map<string, Counters>();
   for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
-    counted.set(id, await claimCounters(device, point));
+    counted.set(id, await claimCounters(device, point, rung.claimCase));
     for (const [name, variant] of Object.entries(variants))
-      counted.set(`${id} ${name}`, await claimCounters(device, variant));
+      counted.set(`${id} ${name}`, await claimCounters(device, variant, rung.claimCase));
   }
   return rung.claims.map((claim) => resultOf(claim, counted));
 }
@@ -80,12 +85,16 @@ const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
  * @param device one that counts (`sim`)
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
  */
-export function claimCounters(device: Device, point: FlashPoint): Promise<Counters> {
+export function claimCounters(
+  device: Device,
+  point: FlashPoint,
+  on: ClaimCase = { problem: claimProblem },
+): Promise<Counters> {
   let ofDevice = known.get(device);
   if (ofDevice === undefined) known.set(device, (ofDevice = new Map()));
-  const key = JSON.stringify(point);
+  const key = JSON.stringify([point, on]);
   let counters = ofDevice.get(key);
-  if (counters === undefined) ofDevice.set(key, (counters = count(device, point)));
+  if (counters === undefined) ofDevice.set(key, (counters = count(device, point, on)));
   return counters;
 }
 
@@ -98,23 +107,37 @@ function resultOf(claim: Claim, counted: ReadonlyMap<string, Counters>): ClaimRe
   return { text: claim.text, ...result };
 }
 
-/** What the point does on the problem of the claims. */
-async function count(device: Device, point: FlashPoint): Promise<Counters> {
-  const elements = SEQUENCE * DIM;
-  const options = { subgroup: device.subgroupSize, writeLse: false };
-  const { kernel, workgroups, scalars } = planAttention(point, claimProblem, options);
+async function count(
+  device: Device,
+  point: FlashPoint,
+  { problem, persistentWorkgroups }: ClaimCase,
+): Promise<Counters> {
+  const plan = planAttention(point, problem, {
+    subgroup: device.subgroupSize,
+    writeLse: false,
+    ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
+  });
+  const extents = extentsOf(problem.shape);
   // Counters do not depend on the numbers; small ones differ enough for the maximum to move.
-  const data = Float32Array.from({ length: elements }, (_, i) => Math.sin(i));
+  const create = (name: "q" | "k" | "v" | "o") =>
+    device.createBuffer(
+      "f32",
+      Float32Array.from({ length: elementCount(extents[name]) }, (_, i) => Math.sin(i)),
+    );
   const buffers = {
-    q: device.createBuffer("f32", data),
-    k: device.createBuffer("f32", data),
-    v: device.createBuffer("f32", data),
-    o: device.createBuffer("f32", elements),
+    q: create("q"),
+    k: create("k"),
+    v: create("v"),
+    o: create("o"),
     lse: device.createBuffer("f32", 1),
+    ...createScratch(device, plan),
   };
   try {
-    const program = await device.compile(kernel);
-    const { counters } = await program.run({ workgroups, args: { ...buffers, ...scalars } });
+    const program = await device.compile(plan.kernel);
+    const { counters } = await program.run({
+      workgroups: plan.workgroups,
+      args: { ...buffers, ...plan.scalars },
+    });
     if (counters === null) throw needsCounters(device);
     return counters;
   } finally {

@@ -7,6 +7,7 @@ import { elementBytes, padded, rowMajor } from "@evolver/kernel";
 import type { Layout } from "@evolver/kernel";
 import { layouts } from "./layout/index.ts";
 import type { FlashPoint } from "./point.ts";
+import { schedules } from "./schedule/index.ts";
 
 /** Subgroups that copy and do not compute, where there are roles. */
 const PRODUCERS = 2;
@@ -105,7 +106,7 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
     columns,
     copyColumns: copyColumnsOf(vector, dim, subgroup),
     layouts: arranged,
-    sharedBytes: elements * elementBytes("f32"),
+    sharedBytes: elements * elementBytes("f32") + schedules[point.schedule].sharedBytes,
     registers: rows * (columns.chunks * columns.width + keysPerLane + 2),
   };
 }

@@ -1,5 +1,6 @@
 /** The kernels of flash attention: points of the strategy space, and plans made from them. */
 
+export { createScratch } from "./scratch.ts";
 export { planAttention, type AttentionPlan, type PlanOptions } from "./plan.ts";
 export {
   axes,
@@ -9,5 +10,5 @@ export {
   type FlashPoint,
   type WorkgroupLimits,
 } from "./point.ts";
-export type { FlashParams } from "./kernel.ts";
+export type { FlashParams } from "./params.ts";
 export type { Scalars } from "./scalars.ts";

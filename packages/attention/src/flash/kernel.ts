@@ -7,7 +7,7 @@
  * accumulates column l of the head dimension, for the same rows.
  */
 
-import { buffer, f32, fma, kernel, log, max, select, tanh } from "@evolver/kernel";
+import { f32, fma, kernel, log, max, select, tanh } from "@evolver/kernel";
 import type {
   Bool,
   Buffer,
@@ -17,7 +17,6 @@ import type {
   Kernel,
   RegisterArray,
   SharedArray,
-  Symbols,
   U32,
   View,
 } from "@evolver/kernel";
@@ -27,30 +26,21 @@ import { exchanges, type Exchange } from "./exchange/index.ts";
 import { geometryOf, type Geometry } from "./geometry.ts";
 import { headMappings, type TilePlace } from "./heads/index.ts";
 import { maskRules, type MaskRule } from "./mask/index.ts";
+import { flashParams, type FlashParams, type FlashSymbols } from "./params.ts";
 import { pipelines } from "./pipeline/index.ts";
 import type { KeyRange, Pipeline } from "./pipeline/pipeline.ts";
 import type { FlashPoint } from "./point.ts";
 import { plus, readRun, times, writeRun, type UIndex } from "./runs.ts";
-import { scalarParams, type ScalarSymbols } from "./scalars.ts";
+import type { ScalarSymbols } from "./scalars.ts";
 import { schedules } from "./schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
 import type { RowAccess, Specialisation } from "./specialise.ts";
 import { stages, type Stage, type StageMaker, type Tile } from "./stage/index.ts";
 
-const params = {
-  q: buffer(f32),
-  k: buffer(f32),
-  v: buffer(f32),
-  o: buffer(f32, "write"),
-  lse: buffer(f32, "write"),
-  ...scalarParams,
-} as const;
-
-export type FlashParams = typeof params;
-
 export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {
   const workgroup = ({ subgroup }: { subgroup: number }) =>
     [geometryOf(point, special.dim, subgroup).workgroup] as const;
+  const params: FlashParams = flashParams[point.schedule];
   return kernel("flash_attention", { params, workgroup }, (symbols, gpu) =>
     new FlashAttention(point, special, symbols, gpu).record(),
   );
@@ -69,7 +59,7 @@ interface Row {
 class FlashAttention {
   readonly #point: FlashPoint;
   readonly #special: Specialisation;
-  readonly #params: Symbols<FlashParams>;
+  readonly #params: FlashSymbols;
   readonly #gpu: Gpu;
   readonly #geometry: Geometry;
   readonly #columns: Columns;
@@ -83,7 +73,7 @@ class FlashAttention {
   /** The lane's place among those that share its rows. */
   readonly #keyLane: U32;
 
-  constructor(point: FlashPoint, special: Specialisation, symbols: Symbols<FlashParams>, gpu: Gpu) {
+  constructor(point: FlashPoint, special: Specialisation, symbols: FlashSymbols, gpu: Gpu) {
     this.#point = point;
     this.#special = special;
     this.#params = symbols;
@@ -102,7 +92,8 @@ class FlashAttention {
 
   record(): void {
     const { queryRows, schedule, heads } = this.#point;
-    schedules[schedule].forEachTile(this.#gpu, (tile) =>
+    const longestFirst = this.#special.mask === "causal";
+    schedules[schedule].forEachTile(this.#gpu, this.#params, longestFirst, (tile) =>
       this.#computeTile(headMappings[heads].place(tile, queryRows, this.#params)),
     );
   }

@@ -3,13 +3,16 @@
  * are arguments, so that one kernel serves many problems; what shapes the code is in the cache's key.
  */
 
+import { h200Datasheet, residentWorkgroups } from "@evolver/device";
+import { EvolverError } from "@evolver/kernel";
 import type { Kernel } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
 import { geometryOf } from "./geometry.ts";
-import { flashKernel, type FlashParams } from "./kernel.ts";
+import { flashKernel } from "./kernel.ts";
+import type { FlashParams } from "./params.ts";
 import { checkPoint, invalidPoint, type FlashPoint } from "./point.ts";
 import { headMappings } from "./heads/index.ts";
-import { schedules } from "./schedule/index.ts";
+import { schedules, type ScratchBuffer, type Tiling } from "./schedule/index.ts";
 import { scalarsOf, type Scalars } from "./scalars.ts";
 import { specialise, type Specialisation } from "./specialise.ts";
 
@@ -18,17 +21,24 @@ export interface PlanOptions {
   readonly subgroup: number;
   /** Whether the kernel writes the logarithm of each row's sum, f32 [batch, headsQ, seqQ], contiguous. */
   readonly writeLse: boolean;
+  /**
+   * The most workgroups that a persistent kernel is launched with, and no fewer where there are as many tiles: as many
+   * as an H200 holds at once, if left out. A device that holds fewer runs the rest later, when they find little to do.
+   */
+  readonly persistentWorkgroups?: number;
 }
 
 export interface AttentionPlan {
   /**
    * Takes the buffers q, k, v (read), o (written) and lse (written; any buffer of one element where the plan does not
-   * write it) and `scalars`.
+   * write it), `scalars` and what `createScratch` makes of `scratch`.
    */
   readonly kernel: Kernel<FlashParams>;
   /** To launch, all on x; 0 where the output has no rows. */
   readonly workgroups: number;
   readonly scalars: Scalars;
+  /** Buffers that the kernel keeps for itself: zero before the first launch, and again after each. */
+  readonly scratch: readonly ScratchBuffer[];
   readonly sharedBytes: number;
 }
 
@@ -37,21 +47,42 @@ const kernels = new Map<string, Kernel<FlashParams>>();
 /**
  * The kernel of a point for a problem.
  *
- * @throws EvolverError INVALID_POINT where `checkPoint` has an objection; `fitPoint` first makes the key tile fit
+ * @throws EvolverError INVALID_POINT where `checkPoint` has an objection; `fitPoint` first makes the key tile fit.
+ *   ATTENTION_OPTION for a number of workgroups that is none
  */
 export function planAttention(
   point: FlashPoint,
   problem: AttentionProblem,
-  { subgroup, writeLse }: PlanOptions,
+  { subgroup, writeLse, persistentWorkgroups }: PlanOptions,
 ): AttentionPlan {
   if (checkPoint(point, problem, subgroup) !== null) throw invalidPoint(point, problem, subgroup);
-  const tiles = headMappings[point.heads].tiles(problem.shape, point.queryRows);
+  const { shape } = problem;
+  const { workgroup, sharedBytes } = geometryOf(point, shape.dim, subgroup);
+  const mapping = headMappings[point.heads];
+  const tiling: Tiling = {
+    shape,
+    heads: mapping.heads(shape),
+    headTiles: mapping.headTiles(shape, point.queryRows),
+  };
+  const schedule = schedules[point.schedule];
+  const most = persistentWorkgroups ?? heldAtOnce(workgroup, sharedBytes);
+  if (!Number.isInteger(most) || most < 1)
+    throw new EvolverError("ATTENTION_OPTION", `persistentWorkgroups is ${String(most)}`, {
+      hint: "it is a whole number, at least 1",
+    });
   return {
     kernel: cachedKernel(point, specialise(problem, point.vector, writeLse)),
-    workgroups: schedules[point.schedule].workgroups(tiles),
-    scalars: scalarsOf(problem, point.queryRows),
-    sharedBytes: geometryOf(point, problem.shape.dim, subgroup).sharedBytes,
+    workgroups: schedule.workgroups(tiling.heads * tiling.headTiles, most),
+    scalars: { ...scalarsOf(problem, tiling.headTiles), ...schedule.scalars(tiling) },
+    scratch: schedule.scratch,
+    sharedBytes,
   };
+}
+
+/** Workgroups that an H200 holds, as far as threads and shared memory limit them. */
+function heldAtOnce(invocationsPerWorkgroup: number, sharedBytesPerWorkgroup: number): number {
+  const resident = residentWorkgroups(h200Datasheet, { invocationsPerWorkgroup, sharedBytesPerWorkgroup });
+  return h200Datasheet.multiprocessors.value * resident;
 }
 
 function cachedKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {

@@ -35,8 +35,10 @@ export type FlashPoint = {
   readonly pipeline: "synchronous" | "double-buffered" | "ring" | "roles";
   /** Tiles of K and V that shared memory holds at once. */
   readonly depth: number;
-  readonly schedule: "one workgroup a tile";
-  readonly heads: "by index";
+  /** Whether each tile of queries has a workgroup of its own, or a fixed number of workgroups takes them in turn. */
+  readonly schedule: "one workgroup a tile" | "persistent";
+  /** Whether the rows of a tile belong to one query head, or to all that share a key head. */
+  readonly heads: "by index" | "packed";
 };
 
 type Axes = {
@@ -56,8 +58,8 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "exchange", values: ["shuffle", "shared"] },
   { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles"] },
   { name: "depth", values: [1, 2, 3, 4] },
-  { name: "schedule", values: ["one workgroup a tile"] },
-  { name: "heads", values: ["by index"] },
+  { name: "schedule", values: ["one workgroup a tile", "persistent"] },
+  { name: "heads", values: ["by index", "packed"] },
 ]);
 
 const MAX_SHARED_BYTES = 227 * 1024;

@@ -18,7 +18,7 @@ export const scalarParams = {
   headGroup: u32,
   seqQ: u32,
   seqK: u32,
-  /** Tiles of query rows in one head. */
+  /** Tiles of query rows in one head: a query head, or a key head where the rows of its group are packed. */
   headTiles: u32,
   /** Keys that a window reaches before and after the query's position; unused without a window. */
   left: i32,
@@ -37,11 +37,21 @@ export const scalarParams = {
   ...strides("o"),
 } as const;
 
-export type Scalars = { readonly [K in keyof typeof scalarParams]: number };
+/** What kernels whose workgroups take one tile after another have besides. */
+export const queueParams = {
+  /** Tiles of the whole problem. */
+  tileCount: u32,
+  /** Heads whose tiles are handed out together, where the order matters. */
+  sectionHeads: u32,
+} as const;
+
+type Values<P> = { readonly [K in keyof P]: number };
+
+export type Scalars = Values<typeof scalarParams> & (Values<typeof queueParams> | object);
 export type ScalarSymbols = Symbols<typeof scalarParams>;
 
-/** The arguments of a launch. */
-export function scalarsOf(problem: AttentionProblem, queryRows: number): Scalars {
+/** The arguments of a launch, but for what its schedule adds. */
+export function scalarsOf(problem: AttentionProblem, headTiles: number): Values<typeof scalarParams> {
   const { shape, mask, softcap, scale } = problem;
   const factor = softcap > 0 ? softcap : Math.abs(scale);
   // A window that reaches beyond both sequences sees everything; so clamped, positions stay in 32 bits.
@@ -51,7 +61,7 @@ export function scalarsOf(problem: AttentionProblem, queryRows: number): Scalars
     headGroup: shape.headsKv === 0 ? 1 : Math.max(1, shape.headsQ / shape.headsKv),
     seqQ: shape.seqQ,
     seqK: shape.seqK,
-    headTiles: Math.ceil(shape.seqQ / queryRows),
+    headTiles,
     left: mask.kind === "window" ? reach(mask.left) : 0,
     right: mask.kind === "window" ? reach(mask.right) : 0,
     querySign: scale < 0 ? -1 : 1,

@@ -2,6 +2,7 @@
 
 import type { Counters, MemoryCounters } from "@evolver/device";
 import type { FlashPoint } from "../flash/point.ts";
+import type { AttentionProblem } from "../problem.ts";
 
 /** The counters of a rung by its id, or of a variant by "id name". */
 export type ClaimContext = (rung: string) => Counters;
@@ -10,6 +11,14 @@ export interface Claim {
   /** One sentence with the number in it. */
   readonly text: string;
   check(counters: ClaimContext): { value: number; limit: number; holds: boolean };
+}
+
+/** What claims are proved on. */
+export interface ClaimCase {
+  /** Dense. */
+  readonly problem: AttentionProblem;
+  /** The most workgroups of a persistent kernel, where that matters. */
+  readonly persistentWorkgroups?: number;
 }
 
 export interface Rung {
@@ -21,6 +30,8 @@ export interface Rung {
   /** Other ways to the same end, by name. */
   readonly variants: Readonly<Record<string, FlashPoint>>;
   readonly claims: readonly Claim[];
+  /** What this rung's claims are proved on, with the counters of all rungs in them; `claimProblem` if left out. */
+  readonly claimCase?: ClaimCase;
   /** Where the counters say something else than one hears. */
   readonly found: string;
 }

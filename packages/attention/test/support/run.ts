@@ -4,6 +4,7 @@ import type { Device, RunResult } from "@evolver/device";
 import {
   attentionTruth,
   compareWithTruth,
+  createScratch,
   extentsOf,
   fitPoint,
   forEachRow,
@@ -33,22 +34,35 @@ export interface PointRun {
   readonly result: RunResult;
 }
 
+export interface RunOptions {
+  /** On `sim`: only these workgroups. */
+  readonly sample?: readonly number[];
+  /** Launches one after another on the same buffers, outputs full of NaN before each. */
+  readonly launches?: number;
+  readonly persistentWorkgroups?: number | undefined;
+}
+
 export async function runPoint(
   device: Device,
   point: FlashPoint,
   problem: AttentionProblem,
   inputs: FloatInputs,
-  sample?: readonly number[],
+  { sample, launches = 1, persistentWorkgroups }: RunOptions = {},
 ): Promise<PointRun> {
   const { batch, headsQ, seqQ } = problem.shape;
   const subgroup = device.subgroupSize;
   const fitted = fitPoint(point, problem, subgroup, limitsOf(device));
-  const plan = planAttention(fitted, problem, { subgroup, writeLse: true });
+  const plan = planAttention(fitted, problem, {
+    subgroup,
+    writeLse: true,
+    ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
+  });
   const program = await programFor(device, plan.kernel);
   const extents = extentsOf(problem.shape).o;
   const rows = batch * headsQ * seqQ;
-  const fenced = (length: number) =>
-    device.createBuffer("f32", new Float32Array(length + FENCE).fill(Number.NaN));
+  const nan = (length: number) => new Float32Array(length).fill(Number.NaN);
+  const fenced = (length: number) => device.createBuffer("f32", nan(length + FENCE));
+  const scratch = createScratch(device, plan);
   const buffers = {
     q: device.createBuffer("f32", inputs.q),
     k: device.createBuffer("f32", inputs.k),
@@ -57,8 +71,13 @@ export async function runPoint(
     lse: fenced(rows),
   };
   try {
-    const args = { ...buffers, ...plan.scalars };
-    const result = await program.run({ workgroups: plan.workgroups, args, ...(sample && { sample }) });
+    const args = { ...buffers, ...scratch, ...plan.scalars };
+    const launch = { workgroups: plan.workgroups, args, ...(sample && { sample }) };
+    let result = await program.run(launch);
+    for (let again = 1; again < launches; again++) {
+      for (const output of [buffers.o, buffers.lse]) await output.write(nan(output.length));
+      result = await program.run(launch);
+    }
     const o = await buffers.o.read();
     const lse = await buffers.lse.read();
     const gaps = o.slice();
@@ -74,7 +93,7 @@ export async function runPoint(
       result,
     };
   } finally {
-    for (const buffer of Object.values(buffers)) buffer.destroy();
+    for (const buffer of Object.values({ ...buffers, ...scratch })) buffer.destroy();
   }
 }
 
@@ -91,8 +110,9 @@ export async function checkPointOn(
   problem: AttentionProblem,
   inputs: FloatInputs,
   truth: AttentionTruth = attentionTruth(problem, inputs),
+  options: RunOptions = {},
 ): Promise<Checked> {
-  const run = await runPoint(device, point, problem, inputs);
+  const run = await runPoint(device, point, problem, inputs, options);
   const comparison = compareWithTruth(problem, truth, run);
   return { ...run, comparison, verdict: verdictOf(run, comparison) };
 }

@@ -107,7 +107,10 @@ export function modelTime(profile: MachineProfile, workload: Workload): Modelled
 }
 
 /** How many workgroups fit on a multiprocessor at a time, at least one. */
-function residentWorkgroups(profile: MachineProfile, workload: Workload): number {
+export function residentWorkgroups(
+  profile: MachineProfile,
+  workload: Pick<Workload, "invocationsPerWorkgroup" | "sharedBytesPerWorkgroup">,
+): number {
   const byInvocations = Math.floor(
     profile.maxInvocationsPerMultiprocessor.value / workload.invocationsPerWorkgroup,
   );

@@ -6,7 +6,8 @@ import type { HeadMapping } from "./index.ts";
  * attention alike. Tiles of one head are neighbours, so that their K and V are still in a cache.
  */
 export const byIndex: HeadMapping = {
-  tiles: ({ batch, headsQ, seqQ }, queryRows) => batch * headsQ * Math.ceil(seqQ / queryRows),
+  heads: ({ batch, headsQ }) => batch * headsQ,
+  headTiles: ({ seqQ }, queryRows) => Math.ceil(seqQ / queryRows),
   place(tile, queryRows, { headsQ, headGroup, headTiles, seqQ }) {
     const head = tile.divTrunc(headTiles);
     const headQ = head.remTrunc(headsQ);

@@ -4,6 +4,7 @@ import type { Bool, U32 } from "@evolver/kernel";
 import type { AttentionShape } from "../../problem.ts";
 import type { ScalarSymbols } from "../scalars.ts";
 import { byIndex } from "./by-index.ts";
+import { packed } from "./packed.ts";
 import type { UIndex } from "../runs.ts";
 
 export interface TilePlace {
@@ -19,9 +20,11 @@ export interface TilePlace {
 }
 
 export interface HeadMapping {
-  /** Tiles of the whole problem. */
-  tiles(shape: AttentionShape, queryRows: number): number;
+  /** Heads that have tiles of their own, in all batches. */
+  heads(shape: AttentionShape): number;
+  /** Tiles of each. */
+  headTiles(shape: AttentionShape, queryRows: number): number;
   place(tile: U32, queryRows: number, scalars: ScalarSymbols): TilePlace;
 }
 
-export const headMappings = { "by index": byIndex } as const satisfies Record<string, HeadMapping>;
+export const headMappings = { "by index": byIndex, packed } as const satisfies Record<string, HeadMapping>;

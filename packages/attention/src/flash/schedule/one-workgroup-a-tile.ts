@@ -2,6 +2,9 @@ import type { Schedule } from "./index.ts";
 
 /** As many workgroups as tiles, in the order of the tiles; the linear index has no limit on any axis of the grid. */
 export const oneWorkgroupATile: Schedule = {
+  sharedBytes: 0,
+  scratch: [],
+  scalars: () => ({}),
   workgroups: (tiles) => tiles,
-  forEachTile: (gpu, compute) => compute(gpu.workgroupIndex),
+  forEachTile: (gpu, _symbols, _longestFirst, compute) => compute(gpu.workgroupIndex),
 };

@@ -1,0 +1,24 @@
+/** The parameters of the kernels. Which there are depends on the schedule. */
+
+import { atomic, buffer, f32, u32 } from "@evolver/kernel";
+import type { Symbols } from "@evolver/kernel";
+import { queueParams, scalarParams } from "./scalars.ts";
+
+const common = {
+  q: buffer(f32),
+  k: buffer(f32),
+  v: buffer(f32),
+  o: buffer(f32, "write"),
+  lse: buffer(f32, "write"),
+  ...scalarParams,
+} as const;
+
+/** By schedule. `tiles` has one element: how often a tile was asked for; 0 before a launch, and again after it. */
+export const flashParams = {
+  "one workgroup a tile": common,
+  persistent: { ...common, ...queueParams, tiles: buffer(atomic(u32)) },
+} as const;
+
+export type FlashParams = (typeof flashParams)[keyof typeof flashParams];
+export type FlashSymbols = Symbols<FlashParams>;
+export type QueueSymbols = Symbols<(typeof flashParams)["persistent"]>;

@@ -1,0 +1,51 @@
+import { denseProblemStrides } from "../tensor.ts";
+import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { k04 } from "./k04-conflict-free.ts";
+
+const base = k04;
+const shape = { batch: 1, headsQ: 8, headsKv: 8, seqQ: 32, seqK: 32, dim: 32 };
+const WORKGROUPS = 3;
+
+export const k08: Rung = {
+  id: "k08",
+  title: "A fixed number of workgroups that take tiles from a counter",
+  idea: `Workgroups are launched once, as many as the device holds, and take tiles of queries from an atomic counter
+until none is left. One invocation asks, all get the answer through shared memory. Causal tiles differ in length: the
+longest, the last of each head, are handed out first, so that nobody starts a long one when the others are done. The
+counter needs no reset: each workgroup asks once in vain, and the one that gets the very last number sets it to 0.`,
+  point: { ...base.point, schedule: "persistent" },
+  variants: {},
+  claimCase: {
+    problem: {
+      shape,
+      mask: { kind: "causal" },
+      scale: 0.25,
+      softcap: 0,
+      strides: denseProblemStrides(shape),
+    },
+    persistentWorkgroups: WORKGROUPS,
+  },
+  claims: [
+    {
+      text: `launches ${WORKGROUPS} workgroups where it may have ${WORKGROUPS}, for any number of tiles more than that`,
+      check: (counters) => exactly(counters("k08").workgroups, WORKGROUPS),
+    },
+    {
+      text: `reads the K and V bytes of ${base.id}: each tile is computed once, whoever takes it`,
+      check: (counters) => exactly(keyValueBytes(counters("k08")) / keyValueBytes(counters(base.id)), 1),
+    },
+    {
+      text: "touches the counter once a tile, once more a workgroup, and once to set it back",
+      check: (counters) =>
+        exactly(counters("k08").globalAtomics - counters(base.id).workgroups - WORKGROUPS - 1, 0),
+    },
+    {
+      text: "the price: two barriers each time that a workgroup asks",
+      check: (counters) => {
+        const asked = counters("k08").globalAtomics - 1;
+        return exactly((counters("k08").barriers - counters(base.id).barriers) / asked, 2);
+      },
+    },
+  ],
+  found: ``,
+};

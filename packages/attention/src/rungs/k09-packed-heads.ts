@@ -1,0 +1,37 @@
+import { denseProblemStrides } from "../tensor.ts";
+import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { k04 } from "./k04-conflict-free.ts";
+
+const base = k04;
+const GROUP = 4;
+const shape = { batch: 1, headsQ: 2 * GROUP, headsKv: 2, seqQ: 1, seqK: 64, dim: 64 };
+const KEY_VALUE_BYTES = 2 * shape.headsKv * shape.seqK * shape.dim * 4;
+
+export const k09: Rung = {
+  id: "k09",
+  title: "The query heads of a group packed into a tile",
+  idea: `With grouped queries several query heads read the same key head. By index, each has tiles of its own and reads
+K and V by itself. Packed, the rows of a tile are pairs of a query and a head of the group, query by query, so that a
+single query, which is all that decoding has, fills as many rows as the group has heads.`,
+  point: { ...base.point, heads: "packed" },
+  variants: {},
+  claimCase: {
+    problem: { shape, mask: { kind: "full" }, scale: 0.125, softcap: 0, strides: denseProblemStrides(shape) },
+  },
+  claims: [
+    {
+      text: `decoding with ${GROUP} query heads a key head, ${base.id} reads all of K and V ${GROUP} times`,
+      check: (counters) => exactly(keyValueBytes(counters(base.id)) / KEY_VALUE_BYTES, GROUP),
+    },
+    {
+      text: `packed, it reads them once: 1/${GROUP} of the bytes`,
+      check: (counters) =>
+        exactly(keyValueBytes(counters("k09")) / keyValueBytes(counters(base.id)), 1 / GROUP),
+    },
+    {
+      text: `and launches 1/${GROUP} of the workgroups, one a key head`,
+      check: (counters) => exactly(counters("k09").workgroups / counters(base.id).workgroups, 1 / GROUP),
+    },
+  ],
+  found: ``,
+};

@@ -1,0 +1,44 @@
+import { denseProblemStrides } from "../tensor.ts";
+import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { k08 } from "./k08-persistent.ts";
+import { k09 } from "./k09-packed-heads.ts";
+
+const GROUP = 4;
+const shape = { batch: 6, headsQ: 2 * GROUP, headsKv: 2, seqQ: 1, seqK: 64, dim: 64 };
+const KEY_VALUE_BYTES = 2 * shape.batch * shape.headsKv * shape.seqK * shape.dim * 4;
+const WORKGROUPS = 5;
+
+export const k10: Rung = {
+  id: "k10",
+  title: "Packed heads, taken by a fixed number of workgroups",
+  idea: `Both of the rungs before: a batch of short sequences becomes few, full tiles, and a fixed number of workgroups
+takes one after another.`,
+  point: { ...k08.point, heads: k09.point.heads },
+  variants: {},
+  claimCase: {
+    problem: { shape, mask: { kind: "full" }, scale: 0.125, softcap: 0, strides: denseProblemStrides(shape) },
+    persistentWorkgroups: WORKGROUPS,
+  },
+  claims: [
+    {
+      text: `decoding ${shape.batch} sequences with ${GROUP} query heads a key head, each byte of K and V is read once`,
+      check: (counters) => exactly(keyValueBytes(counters("k10")) / KEY_VALUE_BYTES, 1),
+    },
+    {
+      text: `k08 reads each ${GROUP} times`,
+      check: (counters) => exactly(keyValueBytes(counters("k08")) / KEY_VALUE_BYTES, GROUP),
+    },
+    {
+      text: `the counter is asked for 1/${GROUP} of the tiles, besides once a workgroup`,
+      check: (counters) => {
+        const tiles = (id: string): number => counters(id).globalAtomics - WORKGROUPS - 1;
+        return exactly(tiles("k10") / tiles("k08"), 1 / GROUP);
+      },
+    },
+    {
+      text: `by ${WORKGROUPS} workgroups where it may have ${WORKGROUPS}, as in k08`,
+      check: (counters) => exactly(counters("k10").workgroups, WORKGROUPS),
+    },
+  ],
+  found: ``,
+};
