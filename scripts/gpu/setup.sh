@@ -6,6 +6,10 @@ ldconfig
 mkdir -p /tmp/evolver-host
 tar -C /tmp -xJf dist/evolver-host-linux-x64.tar.xz
 cp -r packages scripts examples /tmp/evolver-host/ 2>/dev/null || true
+for package in packages/*/; do
+  name=$(basename "$package")
+  [ "$name" = cli ] || ln -sfn "../../packages/$name" "/tmp/evolver-host/node_modules/@evolver/$name"
+done
 [ -d dist/node_modules ] && cp -r dist/node_modules/. /tmp/evolver-host/node_modules/
 driver=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
 [ -e "$driver" ] && export VK_DRIVER_FILES=$driver
