@@ -16,6 +16,7 @@ interface Outcome {
   // What is looked at is asserted.
   readonly report: {
     readonly torch: unknown;
+    readonly failures: readonly { shape: string; why: string }[];
     readonly roofs: Record<string, { value: number; from: string } | null>;
     readonly shapes: readonly {
       readonly fastestTorch: string | null;
@@ -111,9 +112,18 @@ it.each([
 ])("says so where the worker %s", async (behaviour, said) => {
   const { status, stderr, report } = await start(withTorch("--shape", "B1,H1,S8,D32"), behaviour);
   expect(status).toBe(1);
-  expect(report).toBeNull();
-  expect(stderr).toContain("PEER_FAILED");
+  expect(report?.shapes ?? []).toEqual([]);
   expect(stderr).toContain(said);
+});
+
+it("measures the other shapes where one fails", async () => {
+  const shapes = ["--shape", "B1,H1,S8,D32,window:2:0", "--shape", "B1,H1,S8,D32"];
+  const { status, report } = await start(withTorch(...shapes, "--rounds", "1"));
+  expect(status).toBe(1);
+  expect(report?.failures).toEqual([
+    { shape: "B1,Hq1,Hkv1,S8,D32,window:2:0", why: expect.stringContaining("PEER_UNSUPPORTED") },
+  ]);
+  expect(report?.shapes.map(({ entries }) => entries.length)).toEqual([3]);
 });
 
 it("measures without PyTorch, points of a file too, and against a profile", async () => {
@@ -147,18 +157,16 @@ it("measures without PyTorch, points of a file too, and against a profile", asyn
   expect(shape?.refused.map(({ id }) => id)).toEqual(["odd"]);
 });
 
-it("refuses roofs and profiles that are none, and masks that PyTorch has not", async () => {
+it("refuses roofs, profiles and numbers of rounds that are none", async () => {
   const noProfile = join(folder, "no-profile.json");
   writeFileSync(noProfile, `{"name": "nothing"}`);
   const small = ["--shape", "B1,H1,S8,D32", "--rounds", "1"];
-  const [roof, profile, rounds, mask] = await Promise.all([
+  const [roof, profile, rounds] = await Promise.all([
     start([...SMALL, "--no-torch", ...small, "--peak-tflops", "fast"]),
     start([...SMALL, "--no-torch", ...small, "--profile", noProfile]),
     start([...SMALL, "--no-torch", "--shape", "B1,H1,S8,D32", "--rounds", "0"]),
-    start(withTorch("--shape", "B1,H1,S8,D32,window:2:0", "--rounds", "1")),
   ]);
   expect(roof.stderr).toContain("ROOF_INVALID");
   expect(profile.stderr).toContain("PROFILE_INVALID");
   expect(rounds).toMatchObject({ status: 2, report: null });
-  expect(mask.stderr).toContain("PEER_UNSUPPORTED");
 });
