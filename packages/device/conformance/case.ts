@@ -18,6 +18,8 @@ import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from 
  * - `ordering`: atomics with an order other than "relaxed" order other memory.
  * - `dynamicUniformity`: kernels whose uniformity is not proved are taken.
  * - `subgroups`: subgroup operations, at one width.
+ * - `subgroupBarriers`: barriers of a subgroup where other subgroups run something else.
+ * - `waits`: phase barriers, as the device says itself.
  */
 export type Capability =
   | "progress"
@@ -27,7 +29,9 @@ export type Capability =
   | "specialLiterals"
   | "ordering"
   | "dynamicUniformity"
-  | "subgroups";
+  | "subgroups"
+  | "subgroupBarriers"
+  | "waits";
 
 /** How far transcendental functions may be off: as the simulator, as a vendor's library, or as WGSL's table says. */
 export type Accuracy = "reference" | "native" | "wgsl";

@@ -16,6 +16,7 @@ const ALL: readonly Capability[] = [
   "ordering",
   "dynamicUniformity",
   "subgroups",
+  "subgroupBarriers",
 ];
 
 const NATIVE: readonly Capability[] = [
@@ -26,6 +27,7 @@ const NATIVE: readonly Capability[] = [
   "ordering",
   "dynamicUniformity",
   "subgroups",
+  "subgroupBarriers",
 ];
 
 /** What each device promises; the width alone says whether WebGPU has subgroups to build for. */
@@ -62,7 +64,10 @@ export function targetOf(device: Device): Target {
     width: device.subgroupSize,
     limits: device.limits,
     accuracy,
-    capabilities: new Set(capabilities.filter((name) => hasSubgroups || name !== "subgroups")),
+    capabilities: new Set([
+      ...capabilities.filter((name) => hasSubgroups || name !== "subgroups"),
+      ...(device.waits ? (["waits"] as const) : []),
+    ]),
   };
 }
 

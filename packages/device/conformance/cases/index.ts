@@ -5,6 +5,7 @@ import { atomicCases } from "./atomics.ts";
 import { bufferCases } from "./buffers.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { controlCases } from "./control.ts";
+import { copyCases } from "./copies.ts";
 import { conversionCases } from "./conversion.ts";
 import { deviceCases } from "./device.ts";
 import { floatCases } from "./float.ts";
@@ -30,5 +31,6 @@ export const cases: readonly Case[] = [
   ...subgroupCases,
   ...atomicCases,
   ...concurrencyCases,
+  ...copyCases,
   ...deviceCases,
 ];

@@ -11,6 +11,7 @@ import { CpuBuffer } from "./buffer.ts";
 import { compileKernel, type CompiledKernel } from "./compile.ts";
 import { DeviceMemory } from "./memory.ts";
 import { whyConcurrent } from "./partition.ts";
+import { plainly } from "./plain.ts";
 import { WorkerPool } from "./pool.ts";
 import { hasFusedMultiplyAdd } from "./probe.ts";
 import { CompiledProgram } from "./program.ts";
@@ -88,12 +89,13 @@ export class CpuDevice implements Device {
 
   async compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<CpuProgram<P>> {
     const ir = buildFor(kernel, this, this.subgroupSize);
-    const reason = whyConcurrent(ir);
+    const plain = plainly(ir);
+    const reason = whyConcurrent(plain);
     if (reason !== null) return new SimulatedProgram<P>(this, ir, reason);
     const key = `${ir.subgroupSize} ${ir.workgroupSize.join("x")} ${hash(ir)}`;
     let compiled = this.#modules.get(key);
     if (compiled === undefined) {
-      compiled = this.#compile(ir);
+      compiled = this.#compile(plain);
       this.#modules.set(key, compiled);
     }
     return new CompiledProgram<P>(this, ir, await compiled);

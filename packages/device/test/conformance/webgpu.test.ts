@@ -23,7 +23,9 @@ requireOptional(
     "ordering",
     "progress",
     "separateRounding",
+    "subgroupBarriers",
     "subnormals",
+    "waits",
   ]);
 
   test("is the driver that was asked for", async () => {

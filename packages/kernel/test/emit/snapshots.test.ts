@@ -17,7 +17,7 @@ describe("a whole file", () => {
     const { source } = emit(saxpy.build({ subgroup: 32 }), "cuda");
     expect(source.replace(/from .*\//, "from ")).toMatchInlineSnapshot(`
       "// kernel saxpy, emitted by Evolver
-      // from zoo.ts:35
+      // from zoo.ts:36
       // workgroup [256, 1, 1], subgroup 32, shared memory 0 bytes
       // parameters:
       //   a: f32
@@ -44,7 +44,7 @@ describe("a whole file", () => {
     const { source } = emit(saxpy.build({ subgroup: 32 }), "wgsl");
     expect(source.replace(/from .*\//, "from ")).toMatchInlineSnapshot(`
       "// kernel saxpy, emitted by Evolver
-      // from zoo.ts:35
+      // from zoo.ts:36
       // workgroup [256, 1, 1], subgroup 32, shared memory 0 bytes
       // parameters:
       //   a: f32
@@ -87,7 +87,7 @@ describe("a whole file", () => {
     const { source } = emit(saxpy.build({ subgroup: 64 }), "hip");
     expect(source.replace(/from .*\//, "from ")).toMatchInlineSnapshot(`
       "// kernel saxpy, emitted by Evolver
-      // from zoo.ts:35
+      // from zoo.ts:36
       // workgroup [256, 1, 1], subgroup 64, shared memory 0 bytes
       // parameters:
       //   a: f32
