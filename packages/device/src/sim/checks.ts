@@ -10,7 +10,8 @@
  * whether any other reader than the writer exists) and the last reader of an earlier workgroup (rx, ro) are kept.
  *
  * Elsewhere ("clocks") time also grows where somebody releases, an access is unordered when it is later than what this
- * lane knows of the other (clocks.ts), and all readers since the last write are kept (readers.ts; `h` holds the heads).
+ * lane knows of the other (clocks.ts), and all readers since the last write are kept (readers.ts; `h` holds the heads),
+ * in shared memory those since the workgroup last met (`meet`).
  */
 
 import type { Memory } from "@evolver/kernel";
@@ -72,8 +73,8 @@ export function readCheck(k: number, memory: Memory, options: CheckOptions, acti
     const foreign = shared ? unwritten : `if(w>launch&&!rt.knows(known[l],wm${k}[e],w))${written}`;
     return `${flight}
     const w=ws${k}[e];
-    if(w>=group){const who=wm${k}[e]&${WHO - 1};if(who!==base+l&&w>known[l].here[who])${written}}
-    else{${foreign}}
+    if(w>=meet){const who=wm${k}[e]&${WHO - 1};if(who!==base+l&&w>known[l].here[who])${written}}
+    else if(w<group){${foreign}}
     ${addReaders(k, memory, "(l&-32)", "(1<<l)")}`;
   }
   return `${flight}
@@ -88,7 +89,7 @@ export function readCheck(k: number, memory: Memory, options: CheckOptions, acti
 
 /** Remembers lanes as readers of element `e`: `bits` of the unit that begins at lane `first`. */
 function addReaders(k: number, memory: Memory, first: string, bits: string): string {
-  const stale = memory.space === "shared" ? "<group" : "<=launch";
+  const stale = memory.space === "shared" ? "<meet" : "<=launch";
   return `const j=e*4;
     if(h${k}[j]>=tick&&(h${k}[j+2]&${WHO - 1})===base+${first})h${k}[j+1]|=${bits};
     else if(h${k}[j]${stale}){h${k}[j]=now;h${k}[j+1]=${bits};h${k}[j+2]=mark+${first};h${k}[j+3]=0}
@@ -115,14 +116,14 @@ export function writeCheck(
   if (options.races === "clocks")
     return `${flight}
     const w=ws${k}[e],K=known[l];
-    if(w>=group){const who=wm${k}[e]&${WHO - 1};if(who!==base+l&&w>K.here[who])${written}}
-    ${shared ? "" : `else if(w>launch&&!rt.knows(K,wm${k}[e],w))${written};`}
+    if(w>=meet){const who=wm${k}[e]&${WHO - 1};if(who!==base+l&&w>K.here[who])${written}}
+    ${shared ? "" : `else if(w>launch&&w<group&&!rt.knows(K,wm${k}[e],w))${written};`}
     if(read${k}){
       const j=e*4,t=h${k}[j];
-      if(t${shared ? ">=group" : ">launch"}){
+      if(t${shared ? ">=meet" : ">launch"}){
         const first=h${k}[j+2]&${WHO - 1};
         if(${shared ? "" : "t>=group&&"}h${k}[j+3]===0&&(t<=K.low[first>>>unitShift]||(first===base+(l&-32)&&h${k}[j+1]===1<<l)))h${k}[j]=0;
-        else rt.clearReaders(${k},e,S,l,site,request,"${action}",group,launch)
+        else if(!readers${k}.settle(e,K.low,unitShift,${shared ? "meet" : "group"}))rt.clearReaders(${k},e,S,l,site,request,"${action}",group,launch)
       }
     }
     ${record}`;
@@ -175,7 +176,7 @@ export function sameElementCheck(
   return `const common=S.common,all=laneBits(M,n,0);${loop(`
     ${flight && each(flight)}
     const w=ws${k}[e],who=wm${k}[e]&${WHO - 1};
-    if(w>=group){if(common===null||w>common.here[who])${each(`if(who!==base+l&&w>known[l].here[who])${written};`)}}
-    else{${foreign}}
+    if(w>=meet){if(common===null||w>common.here[who])${each(`if(who!==base+l&&w>known[l].here[who])${written};`)}}
+    else if(w<group){${foreign}}
     for(let u=0;u<W;u+=32){const bits=u===0?all:laneBits(M,n,u);if(bits!==0){${addReaders(k, memory, "u", "bits")}}}`)}`;
 }

@@ -117,8 +117,8 @@ function bind(runtime,start,bindings){rt=runtime;launch=start;let b;${variables
       .join("")}}
 function setTime(t){now=t}
 function getTime(){return now}
-function tick(){return ++now}
-function beginWorkgroup(){group=++now;return group}
+function barrier(){meet=++now}
+function beginWorkgroup(){group=meet=++now;return group}
 function getChanges(){return changes}
 function exchangeSerial(s){const old=serial;serial=s;return old}
 function*run(S,L){
@@ -126,7 +126,7 @@ const first_x=L.x*${sizeX},first_y=L.y*${sizeY},first_z=L.z*${sizeZ};
 const M=S.mask,n=S.lanes,masks=S.masks;let budget=L.quantum;
 all:{${this.lines.join("\n")}}
 }
-return {run,bind,setTime,getTime,tick,beginWorkgroup,getChanges,exchangeSerial};`;
+return {run,bind,setTime,getTime,barrier,beginWorkgroup,getChanges,exchangeSerial};`;
     return {
       source,
       registers: {

@@ -24,7 +24,7 @@ export const VIEWS = { f32: "F", f16: "F", bf16: "F", i32: "I", u32: "U", bool: 
 /** What the accesses of all kernels share. `S` is a subgroup, `M` its active lanes and `n` their number. */
 export function memoryPrelude(width: number): string {
   return `
-let now=0,group=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0,q4=0,q5=0,q6=0,q7=0;
+let now=0,group=0,meet=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0,q4=0,q5=0,q6=0,q7=0;
 const W=${width},ok=new Uint8Array(W),bankSerial=new Int32Array(32),bankLoad=new Int32Array(32);
 function sectors(A,o,M,n,stamps,shift){
   serial=(serial+1)|0;let count=0;

@@ -30,8 +30,9 @@ interface Generated {
   bind(runtime: Runtime, start: number, bindings: readonly Record<string, unknown>[]): void;
   setTime(now: number): void;
   getTime(): number;
+  /** The workgroup met: time grows. */
+  barrier(): void;
   /** Lets time grow, and returns it. */
-  tick(): number;
   beginWorkgroup(): number;
   getChanges(): number;
   exchangeSerial(serial: number): number;
@@ -108,8 +109,8 @@ export class SimProgram<P extends Params> implements Program<P> {
       changes: generated.getChanges,
       barrier: (whole: boolean): void => {
         if (whole) (totals[total("barriers")] as number)++;
-        if (withClocks) rt.clocks.barrier(generated.getTime());
-        generated.tick();
+        if (withClocks) rt.barrier(generated.getTime());
+        generated.barrier();
       },
     };
     const runOne = (linear: number): boolean => {

@@ -70,6 +70,30 @@ export class Readers {
     heads[head + 2] = mark;
   }
 
+  /**
+   * Forgets the readers of an element that is written, if the writer knows all their units up to then (`low`) and none is
+   * older than `since`; else returns false.
+   */
+  settle(element: number, low: Int32Array, unitShift: number, since: number): boolean {
+    const { heads } = this;
+    const pool = this.#pool;
+    const head = element * ENTRY;
+    if (!knows(heads, head, low, unitShift, since)) return false;
+    const first = heads[head + 3] as number;
+    let last = 0;
+    for (let next = first; next !== 0; next = pool[last + 3] as number) {
+      last = next * ENTRY;
+      if (!knows(pool, last, low, unitShift, since)) return false;
+    }
+    if (first !== 0) {
+      pool[last + 3] = this.#free;
+      this.#free = first;
+    }
+    heads[head] = 0;
+    heads[head + 3] = 0;
+    return true;
+  }
+
   /** Forgets the readers of an element that is written; returns one that the writer is not ordered after, or null. */
   clear(
     element: number,
@@ -181,4 +205,10 @@ export class Readers {
     }
     return null;
   }
+}
+
+function knows(entries: Int32Array, at: number, low: Int32Array, unitShift: number, since: number): boolean {
+  const time = entries[at] as number;
+  const unit = ((entries[at + 2] as number) & (WHO - 1)) >>> unitShift;
+  return time >= since && time <= (low[unit] as number);
 }

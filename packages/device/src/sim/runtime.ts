@@ -42,11 +42,19 @@ export class Runtime {
     this.#workgroup = this.workgroupId(workgroup);
     if (!withClocks) return;
     this.clocks.beginWorkgroup(workgroup, time);
-    for (const [k, { space, storage }] of this.#bindings.entries()) {
-      if (space !== "shared") continue;
-      this.clocks.forget(k);
-      storage.readers.forget();
-    }
+    for (const [k, { space }] of this.#bindings.entries()) if (space === "shared") this.clocks.forget(k);
+    this.#forgetReaders();
+  }
+
+  /** The workgroup met at this time, where there are vector clocks. */
+  barrier(time: number): void {
+    this.clocks.barrier(time);
+    this.#forgetReaders();
+  }
+
+  /** Nobody races any more with those who read shared memory until now. */
+  #forgetReaders(): void {
+    for (const { space, storage } of this.#bindings) if (space === "shared") storage.readers.forget();
   }
 
   workgroupId(linear: number): WorkgroupId {
