@@ -4,6 +4,7 @@
  */
 
 import { join } from "node:path";
+import { ladder } from "@evolver/attention";
 import type { Browser, Page } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -12,7 +13,8 @@ import { requireOptional } from "./support/optional.ts";
 
 const root = join(import.meta.dirname, "..", "examples", "web");
 const TIMEOUT = 120_000;
-const RUNGS = ["k01", "k02", "k03", "k04"];
+const RUNGS = ladder.map(({ id }) => id);
+const CLAIMS = ladder.reduce((sum, { claims }) => sum + claims.length, 0);
 const screenshots = process.env["EVOLVER_SCREENSHOTS"];
 
 vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
@@ -72,7 +74,9 @@ requireOptional(
       const page = await open(errors);
       await run(page, { ...shape, device, mask: device === "cpu" ? "causal" : "full" });
       expect(await ended(page)).toBe("done");
-      expect(await page.textContent("#status")).toBe("Done: 4 of 4 rungs verified, 13 of 13 claims hold.");
+      expect(await page.textContent("#status")).toBe(
+        `Done: ${RUNGS.length} of ${RUNGS.length} rungs verified, ${CLAIMS} of ${CLAIMS} claims hold.`,
+      );
       const facts = (await page.textContent("#facts")) ?? "";
       for (const fact of [name, `Subgroup width${subgroup}`, clock]) expect(facts).toContain(fact);
       expect(await page.textContent("#time-column")).toBe(`Time, ${kind}`);

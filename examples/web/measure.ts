@@ -2,6 +2,7 @@
 
 import {
   compareWithTruth,
+  createScratch,
   elementCount,
   extentsOf,
   fitPoint,
@@ -54,6 +55,7 @@ export async function bindRung(
     v: device.createBuffer("f32", inputs.v),
     o: nothing(elementCount(extentsOf(problem.shape).o)),
     lse: nothing(batch * headsQ * seqQ),
+    ...createScratch(device, plan),
   };
   const launch = { workgroups: plan.workgroups, args: { ...buffers, ...plan.scalars } };
   let modelledMs: number | null = null;
@@ -79,7 +81,8 @@ export async function bindRung(
         const { ir } = program;
         modelledMs = modelTime(h200Datasheet, {
           counters,
-          workgroups: plan.workgroups,
+          // The model's unit of work, whichever workgroup does it.
+          workgroups: plan.tiles,
           invocationsPerWorkgroup: ir.workgroupSize[0] * ir.workgroupSize[1] * ir.workgroupSize[2],
           sharedBytesPerWorkgroup: plan.sharedBytes,
           compulsoryBytes: Object.values(buffers).reduce(

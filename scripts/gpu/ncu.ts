@@ -156,9 +156,10 @@ function profile(): { rung: string; launch: NcuLaunch }[] {
 async function countRung(id: string, own: AttentionProblem, device: Device): Promise<Counted> {
   const point = fitPoint(rungById(id).point, own, device.subgroupSize);
   const plan = attentionPlan(point, own, device.subgroupSize);
-  const bound = await bindPlan(plan, device, { ...randomInputs(own, { seed }) });
+  const inputs = { ...randomInputs(own, { seed }) };
+  const bound = await bindPlan(plan, device, inputs);
   try {
-    const { counters } = await countPlan(bound, own, h200Datasheet, seed);
+    const { counters } = await countPlan(bound, () => inputs, own, h200Datasheet, seed);
     const size = plan.kernels[0]?.workgroupSize.reduce((product, extent) => product * extent, 1) ?? 0;
     return {
       counters,

@@ -1,6 +1,6 @@
 /** `evolver emit`: rungs and kernels of a user's, as source. */
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,6 +68,15 @@ async function captured(args: readonly string[]): Promise<{ code: number; stdout
     for (const spy of spies) spy.mockRestore();
   }
 }
+
+it.each(["k04", "k08", "k10"])("the self-test of %s in JavaScript passes when run", async (rung) => {
+  const file = join(folder, `${rung}.mjs`);
+  const args = ["--selftest", "--shape", "Hq4,Hkv2,S21,D16,causal", "-o", file];
+  expect((await captured(["emit", `attention/${rung}`, "--target", "js", ...args])).code).toBe(0);
+  const { status, stdout } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  expect(stdout).toMatch(/^PASS /m);
+  expect(status).toBe(0);
+});
 
 it("JavaScript that is emitted of a kernel of a user's parses", async () => {
   const { stdout } = await evolver(["emit", "saxpy.ts#saxpy"], folder);

@@ -48,10 +48,12 @@ describe("ladder", () => {
   it("--json is one document; progress is on stderr", async () => {
     const { code, stdout, stderr } = await evolver(["ladder", "attention", ...SHAPE, "--json"]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^\[0\/4\] k01 /);
+    expect(stderr).toMatch(/^\[0\/\d+\] k01 /);
     const report = JSON.parse(stdout) as { rungs: { id: string; claims: object[] }[] };
     expect(report).toMatchObject({ study: "attention", device: "sim", timeKind: "modelled" });
-    expect(report.rungs.map(({ id }) => id)).toEqual(["k01", "k02", "k03", "k04"]);
+    const ids = report.rungs.map(({ id }) => id);
+    expect(ids.slice(0, 4)).toEqual(["k01", "k02", "k03", "k04"]);
+    expect(ids.slice(-2)).toEqual(["k09", "k10"]);
     expect(report.rungs).toMatchObject(report.rungs.map(() => ({ verified: true })));
   });
 

@@ -15,10 +15,10 @@ export interface PlanBuffer {
   /** In elements. */
   readonly length: number;
   /**
-   * Scratch only. Without it, scratch holds garbage at first and then what the last run left; with it, the judge
-   * zeroes it before each run.
+   * Scratch only. Without it, scratch holds garbage at first and then what the last run left; with true, the judge
+   * zeroes it before each run; with "once", before the first, for kernels that leave zeros behind.
    */
-  readonly zeroed?: boolean;
+  readonly zeroed?: boolean | "once";
 }
 
 /** A number for a scalar parameter, the name of one of the plan's buffers for a buffer. */

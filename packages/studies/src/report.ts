@@ -17,10 +17,12 @@ export interface RungReport {
   readonly modelledTimeMs: number;
   /** By the usual count of FLOPs, which is the problem's and not the kernel's. */
   readonly tflops: number;
-  /** For the whole launch; scaled where `sampledWorkgroups` is less than `workgroups`. */
+  /** For the whole launch; scaled where `sampledTiles` is less than `tiles`. */
   readonly counters: Counters;
   readonly workgroups: number;
-  readonly sampledWorkgroups: number;
+  /** Tiles of queries: as many as workgroups, unless these are persistent. */
+  readonly tiles: number;
+  readonly sampledTiles: number;
   /** What decides the modelled time. */
   readonly bottleneck: string;
   readonly claims: readonly {

@@ -2,6 +2,7 @@
 
 import { parseSync } from "oxc-parser";
 import { beforeAll, describe, expect, it } from "vitest";
+import { ladder } from "@evolver/attention";
 import { openDevice, type DeviceId } from "@evolver/device";
 import { pointAt, spaceSize, whyNotInSpace, type Measurement, type Study } from "@evolver/lab";
 import { bindPlan } from "../src/attention/bind.ts";
@@ -42,7 +43,7 @@ beforeAll(async () => {
 });
 
 describe("the space", () => {
-  it.each(["k01", "k02", "k03", "k04"])("has the rung %s, also for wide heads", async (rung) => {
+  it.each(ladder.map(({ id }) => id))("has the rung %s, also for wide heads", async (rung) => {
     for (const each of [study, await openStudy("sim", "H1,S64,D256"), await openStudy("cpu")]) {
       const point = each.named[rung] as Attention["baseline"];
       expect(whyNotInSpace(each.space as Study["space"], point)).toBeNull();
@@ -76,7 +77,7 @@ describe("the space", () => {
 describe("modelled time", () => {
   it("is explained: what decides, and which axes to change", async () => {
     const axes = study.space.axes.map(({ name }) => name);
-    for (const rung of ["k01", "k02", "k03", "k04"]) {
+    for (const { id: rung } of ladder) {
       const measurement = await measured(study, "sim", rung);
       expect(measurement).toMatchObject({ timeKind: "modelled", noise: 0, championTimeMs: null });
       const explanation = study.explain(measurement, study.named[rung] as Attention["baseline"]);

@@ -36,6 +36,8 @@ export interface AttentionPlan {
   readonly kernel: Kernel<FlashParams>;
   /** To launch, all on x; 0 where the output has no rows. */
   readonly workgroups: number;
+  /** Tiles of query rows that they compute: as many, or more where the kernel is persistent. */
+  readonly tiles: number;
   readonly scalars: Scalars;
   /** Buffers that the kernel keeps for itself: zero before the first launch, and again after each. */
   readonly scratch: readonly ScratchBuffer[];
@@ -70,9 +72,11 @@ export function planAttention(
     throw new EvolverError("ATTENTION_OPTION", `persistentWorkgroups is ${String(most)}`, {
       hint: "it is a whole number, at least 1",
     });
+  const tiles = tiling.heads * tiling.headTiles;
   return {
     kernel: cachedKernel(point, specialise(problem, point.vector, writeLse)),
-    workgroups: schedule.workgroups(tiling.heads * tiling.headTiles, most),
+    workgroups: schedule.workgroups(tiles, most),
+    tiles,
     scalars: { ...scalarsOf(problem, tiling.headTiles), ...schedule.scalars(tiling) },
     scratch: schedule.scratch,
     sharedBytes,

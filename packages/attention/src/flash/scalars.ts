@@ -39,8 +39,10 @@ export const scalarParams = {
 
 /** What kernels whose workgroups take one tile after another have besides. */
 export const queueParams = {
-  /** Tiles of the whole problem. */
+  /** Tiles to compute: those of the whole problem. */
   tileCount: u32,
+  /** Heads that have them. */
+  tileHeads: u32,
   /** Heads whose tiles are handed out together, where the order matters. */
   sectionHeads: u32,
 } as const;

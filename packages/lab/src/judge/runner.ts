@@ -71,7 +71,7 @@ export class PlanRunner implements BoundPlan {
     for (const buffer of plan.buffers) {
       const { element, length } = buffer;
       const contents = allocate(element, length + (fenced ? fenceOf(buffer) : 0));
-      fillFrom(contents, 0, NAN_BITS);
+      fillFrom(contents, 0, buffer.role === "scratch" && buffer.zeroed === "once" ? 0 : NAN_BITS);
       fillFrom(contents, length, CANARY);
       buffers.set(buffer.name, device.createBuffer(element, contents as Float32Array<ArrayBuffer>));
     }
@@ -101,7 +101,7 @@ export class PlanRunner implements BoundPlan {
       if (role === "input") await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
   }
 
-  /** Zeroes the scratch that asked for it, then all launches in order. */
+  /** Zeroes the scratch that asked for it each time, then all launches in order. */
   async run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]> {
     for (const { name, role, element, length, zeroed } of this.plan.buffers)
       if (role === "scratch" && zeroed === true)

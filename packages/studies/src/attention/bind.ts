@@ -1,4 +1,4 @@
-/** A plan on buffers of a device of ours, outside the judge: inputs loaded, outputs NaN. */
+/** A plan on buffers of a device of ours, outside the judge: inputs loaded, outputs NaN, scratch zeroed once. */
 
 import {
   isClocked,
@@ -6,14 +6,26 @@ import {
   type ClockedProgram,
   type Device,
   type DeviceBuffer,
+  type Launch,
+  type RunResult,
 } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import type { BoundPlan, Plan } from "@evolver/lab";
+
+/** What a launch may have other than the plan's. */
+export interface ChangedLaunch {
+  readonly workgroups: number;
+  /** Scalars by name. */
+  readonly args: Readonly<Record<string, number>>;
+  readonly sample: readonly number[];
+}
 
 export interface BoundBuffers extends BoundPlan {
   readonly buffers: Readonly<Record<string, DeviceBuffer>>;
   /** Enqueues the launch without waiting, on a device with a clock of its own; null elsewhere or with no workgroups. */
   readonly enqueue: (() => void) | null;
+  /** Launches it with changes, on the same buffers. */
+  runChanged(change: ChangedLaunch): Promise<RunResult>;
   destroy(): void;
 }
 
@@ -30,7 +42,8 @@ export async function bindPlan(
   }
   const program = await device.compile(kernel);
   const buffers = Object.fromEntries(
-    plan.buffers.map(({ name, role, length }) => {
+    plan.buffers.map(({ name, role, element, length }) => {
+      if (role === "scratch") return [name, device.createBuffer(element, length)];
       const contents =
         role === "input"
           ? (inputs[name] as Float32Array<ArrayBuffer>)
@@ -43,7 +56,7 @@ export async function bindPlan(
       name,
       typeof argument === "number" ? argument : buffers[argument.buffer],
     ]),
-  ) as never;
+  ) as unknown as Launch["args"];
   const { workgroups } = launch;
   return {
     plan,
@@ -54,6 +67,7 @@ export async function bindPlan(
       const chosen = sample?.(0) ?? null;
       return [await program.run({ workgroups, args, ...(chosen === null ? {} : { sample: chosen }) })];
     },
+    runChanged: (change) => program.run({ ...change, args: { ...args, ...change.args } }),
     destroy() {
       for (const buffer of Object.values(buffers)) buffer.destroy();
     },

@@ -1,6 +1,9 @@
 /**
- * Counters and modelled time of an attention plan. A large launch is counted on a sample: the workgroups of one head,
- * spread evenly over its tiles, stand for those of all heads, which do the same on other data.
+ * Counters and modelled time of an attention plan. A large launch is counted on a sample: tiles of queries, spread
+ * evenly over those of one head, stand for those of all heads, which do the same on other data.
+ *
+ * Where each tile has a workgroup of its own, those workgroups run. Persistent workgroups take whatever tile is next:
+ * there, launches are made in which one workgroup finds the tile that is wanted, and none after it.
  */
 
 import {
@@ -12,36 +15,68 @@ import {
   type RunResult,
 } from "@evolver/device";
 import { elementBytes, EvolverError, sharedMemoryBytes, type KernelIR } from "@evolver/kernel";
-import type { AttentionProblem } from "@evolver/attention";
+import type { AttentionProblem, AttentionShape } from "@evolver/attention";
 import type { BoundPlan, Plan, PlanLaunch } from "@evolver/lab";
+import { countTiles, type Inputs } from "./persistent.ts";
 
 export interface CountedPlan {
-  /** For all workgroups, scaled where only a sample ran. */
+  /** For the whole launch, scaled where only a sample of its tiles ran. */
   readonly counters: Counters;
-  readonly sampledWorkgroups: number;
+  readonly sampledTiles: number;
+  readonly tiles: number;
   readonly workgroups: number;
   readonly modelled: ModelledTime;
+}
+
+/** What the launch's arguments say of its tiles; the last two only where workgroups are persistent. */
+interface TileArguments {
+  readonly headTiles: number;
+  readonly tileCount?: number;
+  readonly sectionHeads?: number;
 }
 
 /** Multiply-adds that the simulator is given for one candidate: a second or so. */
 const SAMPLE_BUDGET = 6e6;
 const SMALLEST_SAMPLE = 4;
 
-/** Linear indices of the workgroups to count, or null for all. `pick` chooses the head. */
+/**
+ * Which of the tiles to count, by their numbers, or null for all. `pick` chooses the head.
+ *
+ * @param tiles of the launch
+ * @param headTiles tiles of a head, one after another
+ */
 export function sampleOf(
-  workgroups: number,
-  problem: AttentionProblem,
+  tiles: number,
+  headTiles: number,
+  { shape }: AttentionProblem,
   pick: number,
 ): readonly number[] | null {
-  const { batch, headsQ, seqQ, seqK, dim } = problem.shape;
-  const heads = batch * headsQ;
-  if (workgroups % heads !== 0) return null;
-  const tiles = workgroups / heads;
-  const perWorkgroup = (2 * seqQ * seqK * dim) / tiles;
-  const affordable = Math.max(SMALLEST_SAMPLE, Math.floor(SAMPLE_BUDGET / perWorkgroup));
-  if (affordable >= workgroups) return null;
+  const affordable = affordableTiles(tiles, shape);
+  if (affordable >= tiles) return null;
+  const head = pick % (tiles / headTiles);
+  return evenSample(headTiles, Math.min(headTiles, affordable)).map((tile) => head * headTiles + tile);
+}
+
+/**
+ * The same for tiles that come in another order: section by section, and in one the last tiles of all its heads, then
+ * those before them. Of the first section, which has as many heads as any.
+ */
+export function sectionSampleOf(
+  tiles: number,
+  headTiles: number,
+  heads: number,
+  { shape }: AttentionProblem,
+  pick: number,
+): readonly number[] | null {
+  const affordable = affordableTiles(tiles, shape);
+  if (affordable >= tiles) return null;
   const head = pick % heads;
-  return evenSample(tiles, Math.min(tiles, affordable)).map((tile) => head * tiles + tile);
+  return evenSample(headTiles, Math.min(headTiles, affordable)).map((tile) => tile * heads + head);
+}
+
+function affordableTiles(tiles: number, { batch, headsQ, seqQ, seqK, dim }: AttentionShape): number {
+  const each = (2 * batch * headsQ * seqQ * seqK * dim) / tiles;
+  return Math.max(SMALLEST_SAMPLE, Math.floor(SAMPLE_BUDGET / each));
 }
 
 /**
@@ -56,27 +91,42 @@ function evenSample(tiles: number, count: number): number[] {
   );
 }
 
-/** Runs the plan on the simulator, on a sample where it is large, and models its time. */
+/**
+ * Runs the plan on the simulator, on a sample where it is large, and models its time.
+ *
+ * @param inputs called where the sample needs launches of its own
+ */
 export async function countPlan(
   bound: BoundPlan,
+  inputs: () => Inputs,
   problem: AttentionProblem,
   profile: MachineProfile,
   pick: number,
 ): Promise<CountedPlan> {
-  const [launch] = bound.plan.launches;
-  if (launch === undefined || bound.plan.launches.length > 1) return countAll(bound, profile);
+  const { plan } = bound;
+  const [launch] = plan.launches;
+  if (launch === undefined || plan.launches.length > 1) return countAll(bound, profile);
   const workgroups = countOf(launch);
-  const sample = sampleOf(workgroups, problem, pick);
-  const [result] = await bound.run(() => sample);
-  const counted = countersOf(result);
-  const ran = sample?.length ?? workgroups;
-  const counters = sample === null ? counted : scaleCounters(counted, workgroups / ran);
-  const kernel = bound.plan.kernels[launch.kernel] as KernelIR;
+  const { headTiles, tileCount = workgroups, sectionHeads } = launch.args as unknown as TileArguments;
+  const persistent = sectionHeads !== undefined;
+  const sample =
+    persistent && problem.mask.kind === "causal"
+      ? sectionSampleOf(tileCount, headTiles, sectionHeads, problem, pick)
+      : sampleOf(tileCount, headTiles, problem, pick);
+  const counters =
+    sample === null
+      ? countersOf((await bound.run())[0])
+      : persistent
+        ? await countTiles(bound, inputs(), sample)
+        : scaleCounters(countersOf((await bound.run(() => sample))[0]), tileCount / sample.length);
   return {
     counters,
-    sampledWorkgroups: ran,
+    sampledTiles: sample?.length ?? tileCount,
+    tiles: tileCount,
     workgroups,
-    modelled: modelLaunch(bound.plan, kernel, workgroups, counters, profile),
+    // A tile is the model's unit of work, whichever workgroup does it: the busiest multiprocessor has no less than
+    // its share of whole tiles. That long tiles go first is no part of the model.
+    modelled: modelLaunch(plan, plan.kernels[launch.kernel] as KernelIR, tileCount, counters, profile),
   };
 }
 
@@ -100,7 +150,8 @@ async function countAll(bound: BoundPlan, profile: MachineProfile): Promise<Coun
   const largest = results[modelled.indexOf(slowest)];
   return {
     counters: countersOf(largest),
-    sampledWorkgroups: workgroups,
+    sampledTiles: workgroups,
+    tiles: workgroups,
     workgroups,
     modelled: { ...slowest, timeMs },
   };

@@ -110,8 +110,9 @@ async function countRung(
   const point = fitPoint(rung.point, input.problem, sim.subgroupSize);
   const onSim = await bindPlan(attentionPlan(point, input.problem, sim.subgroupSize), sim, inputs);
   try {
-    const { counters, modelled, workgroups, sampledWorkgroups } = await countPlan(
+    const { counters, modelled, workgroups, tiles, sampledTiles } = await countPlan(
       onSim,
+      () => inputs,
       input.problem,
       h200Datasheet,
       seed,
@@ -123,7 +124,8 @@ async function countRung(
       modelledTimeMs: modelled.timeMs,
       counters,
       workgroups,
-      sampledWorkgroups,
+      tiles,
+      sampledTiles,
       bottleneck: modelled.bottleneck,
       claims: await runClaims(sim, rung),
       found: rung.found,

@@ -9,9 +9,12 @@ import {
 } from "@evolver/attention";
 import type { Plan } from "@evolver/lab";
 
-/** The candidate's plan: one kernel, one launch, o and lse written. */
+/** The candidate's plan: one kernel, one launch, o and lse written, and what scratch the kernel keeps. */
 export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subgroup: number): Plan {
-  const { kernel, workgroups, scalars } = planAttention(point, problem, { subgroup, writeLse: true });
+  const { kernel, workgroups, scalars, scratch } = planAttention(point, problem, {
+    subgroup,
+    writeLse: true,
+  });
   const { q, k, v, o } = extentsOf(problem.shape);
   const { batch, headsQ, seqQ } = problem.shape;
   const buffer = (name: string, role: "input" | "output", length: number) => ({
@@ -20,7 +23,7 @@ export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subg
     element: "f32" as const,
     length,
   });
-  const names = ["q", "k", "v", "o", "lse"];
+  const names = ["q", "k", "v", "o", "lse", ...scratch.map(({ name }) => name)];
   return {
     kernels: [kernel.build({ subgroup })],
     buffers: [
@@ -29,6 +32,7 @@ export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subg
       buffer("v", "input", elementCount(v)),
       buffer("o", "output", elementCount(o)),
       buffer("lse", "output", batch * headsQ * seqQ),
+      ...scratch.map((each) => ({ ...each, role: "scratch" as const, zeroed: "once" as const })),
     ],
     launches: [
       {

@@ -17,7 +17,7 @@ export function rungPoints(
   return Object.fromEntries(ladder.map(({ id, point }) => [id, fitPoint(point, problem, subgroup, limits)]));
 }
 
-/** "shared 64×128, 4 rows a subgroup, 2 keys a lane, swizzled, vector 4, shuffle". */
+/** "shared 64×128, 4 rows a subgroup, 2 keys a lane, swizzled, vector 4, shuffle, persistent, packed heads". */
 export function describePoint(point: FlashPoint): string {
   const { stage, queryRows, keyRows, rowsPerSubgroup, keysPerLane, layout, vector, exchange } = point;
   const rows = `${rowsPerSubgroup} row${rowsPerSubgroup === 1 ? "" : "s"} a subgroup`;
@@ -26,5 +26,7 @@ export function describePoint(point: FlashPoint): string {
     stage === "global"
       ? `global, ${queryRows} row${queryRows === 1 ? "" : "s"}`
       : `shared ${queryRows}×${keyRows}, ${layout}`;
-  return `${where}, ${rows}, ${keys}, vector ${vector}, ${exchange}`;
+  const schedule = point.schedule === "persistent" ? ", persistent" : "";
+  const heads = point.heads === "packed" ? ", packed heads" : "";
+  return `${where}, ${rows}, ${keys}, vector ${vector}, ${exchange}${schedule}${heads}`;
 }

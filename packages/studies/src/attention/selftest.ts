@@ -1,7 +1,7 @@
 /** What a self-test of a rung is: random inputs drawn by the program, and a judge written by hand in its language. */
 
 import { forwardFlops, type AttentionPlan, type AttentionProblem } from "@evolver/attention";
-import type { Selftest } from "@evolver/kernel";
+import type { Selftest, SelftestBuffer } from "@evolver/kernel";
 import { attentionJudgeCpp } from "./selftest-cpp.ts";
 import { attentionJudgeJs } from "./selftest-js.ts";
 import { printShape } from "./shape.ts";
@@ -15,7 +15,7 @@ const PASSES = 18;
 export function attentionSelftest(
   id: string,
   problem: AttentionProblem,
-  { workgroups, scalars }: Pick<AttentionPlan, "workgroups" | "scalars">,
+  { workgroups, scalars, scratch }: Pick<AttentionPlan, "workgroups" | "scalars" | "scratch">,
 ): Selftest {
   const { batch, headsQ, headsKv, seqQ, seqK, dim } = problem.shape;
   const rows = batch * headsQ * seqQ;
@@ -33,14 +33,29 @@ export function attentionSelftest(
       v: normal(keys, 3),
       o: unset(query),
       lse: unset(rows),
+      ...Object.fromEntries(scratch.map(({ name, length }) => [name, leftZero(length)])),
     },
     reference: {
-      cpp: `${constantsCpp(problem, step)}\n${attentionJudgeCpp.trim()}`,
+      cpp: `${constantsCpp(problem, step)}\n${attentionJudgeCpp.trim()}${scratch.length > 0 ? judgeWithScratch(scratch.length) : ""}`,
       js: `${constantsJs(problem, step)}\n${attentionJudgeJs.trim()}`,
     },
     flops: forwardFlops(problem),
   };
 }
+
+/** Zero before the launch and after it, or the next launch would go wrong. */
+const leftZero = (length: number): SelftestBuffer => ({
+  length,
+  contents: { kind: "zeros" },
+  expected: { values: new Uint32Array(length), tolerance: null },
+});
+
+/** The judge is given all buffers, and has no use for scratch. In JavaScript it may be called with more as it is. */
+const judgeWithScratch = (count: number): string => `
+
+bool verify(const float* q, const float* k, const float* v, const float* o, const float* lse${", const uint32_t*".repeat(count)}) {
+  return verify(q, k, v, o, lse);
+}`;
 
 /** 1 where all rows are affordable; else a step that meets every place of the sequence in some head. */
 function rowStep(rows: number, costOfRow: number, seqQ: number): number {

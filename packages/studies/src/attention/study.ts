@@ -121,8 +121,9 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   }
 
   async #model(candidate: BoundPlan, seed: number): Promise<Measurement> {
-    const { counters, modelled, sampledWorkgroups, workgroups } = await countPlan(
+    const { counters, modelled, sampledTiles, tiles, workgroups } = await countPlan(
       candidate,
+      () => this.objectiveCase(seed).inputs,
       this.#input.problem,
       this.#machine,
       seed,
@@ -139,7 +140,8 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
         terms: Object.fromEntries(modelled.terms.map(({ name, timeMs }) => [name, timeMs])),
         residentWorkgroups: modelled.residentWorkgroups,
         workgroups,
-        sampledWorkgroups,
+        tiles,
+        sampledTiles,
       },
     };
   }

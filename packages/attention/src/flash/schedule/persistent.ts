@@ -17,6 +17,7 @@ export const persistent: Schedule = {
   scratch: [{ name: "tiles", element: "u32", length: 1 }],
   scalars: (tiling) => ({
     tileCount: tiling.heads * tiling.headTiles,
+    tileHeads: tiling.heads,
     sectionHeads: sectionHeads(tiling),
   }),
   workgroups: (tiles, most) => Math.min(tiles, most),
@@ -48,10 +49,10 @@ export const persistent: Schedule = {
  * The last tiles of all heads of a section, then those before them: long tiles that start late keep everyone waiting.
  * Section by section, so that what is read meanwhile stays in the cache.
  */
-function lastTilesFirst(index: U32, { tileCount, headTiles, sectionHeads: heads }: QueueSymbols): U32 {
+function lastTilesFirst(index: U32, { headTiles, tileHeads, sectionHeads: heads }: QueueSymbols): U32 {
   const firstHead = index.divTrunc(heads.mul(headTiles)).mul(heads);
   const place = index.sub(firstHead.mul(headTiles));
-  const present = min(heads, tileCount.divTrunc(headTiles).sub(firstHead));
+  const present = min(heads, tileHeads.sub(firstHead));
   const head = firstHead.add(place.remTrunc(present));
   return head.mul(headTiles).add(headTiles.sub(1)).sub(place.divTrunc(present));
 }
