@@ -2,7 +2,7 @@
 
 import { buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
 import { EvolverError } from "@evolver/kernel";
-import { listDevices, openDevice, openSim } from "@evolver/device";
+import { listDevices, openCpu, openDevice, openSim } from "@evolver/device";
 import { describe, expect, test } from "vitest";
 
 const copy = kernel(
@@ -150,6 +150,31 @@ describe("kernels that do not fit", () => {
       y.set(gpu.lane, s.get(gpu.lane));
     });
     expect(await refused("SHARED_MEMORY_TOO_LARGE", () => openSim().compile(big))).toContain("240000 bytes");
+  });
+
+  test("shared memory counts phase barriers", async () => {
+    const full = (length: number) =>
+      kernel("full", { params: { y: buffer(f32, "write") }, workgroup: [32] }, ({ y }, gpu) => {
+        gpu.phaseBarriers({ count: 4, arrivals: 32 }).arrive(0);
+        gpu.shared(f32, length).set(gpu.lane, 1);
+        y.set(gpu.lane, 1);
+      });
+    const { maxSharedBytes } = openSim().limits;
+    expect((await openSim().compile(full(maxSharedBytes / 4 - 8))).ir.phaseBarriers).toHaveLength(1);
+    await refused("SHARED_MEMORY_TOO_LARGE", () => openSim().compile(full(maxSharedBytes / 4 - 7)));
+  });
+
+  test("phase barriers, where subgroups cannot wait for each other", async () => {
+    const waiting = kernel("waiting", { params: {}, workgroup: [64] }, (_, gpu) => {
+      if (gpu.waits) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
+    });
+    const cpu = openCpu();
+    expect([cpu.waits, openSim().waits]).toEqual([false, true]);
+    expect((await cpu.compile(waiting)).ir.phaseBarriers).toEqual([]);
+    expect((await openSim().compile(waiting)).ir.phaseBarriers).toHaveLength(1);
+    const message = await refused("WAITS_UNAVAILABLE", () => cpu.compile(waiting.build({ subgroup: 32 })));
+    expect(message).toContain("{ waits: false }");
+    await cpu.close();
   });
 
   test("options", async () => {

@@ -30,7 +30,17 @@ const source = serialise(
         () => sum.get().lt(1),
         () => sum.add(1),
       );
-      gpu.roles([{ name: "copy", subgroups: 1, body: () => tile.set(gpu.lane, sum.get()) }]);
+      const phases = gpu.phaseBarriers({ count: 2, arrivals: 32, bytes: 128 });
+      const copy = (): void => {
+        gpu.copies.start({ to: tile, at: [gpu.lane], from: x, index: [gpu.lane], width: 1, active: n.lt(9) });
+        gpu.copies.commit({ bytes: 128 });
+        gpu.copies.await(1);
+        gpu.subgroup.barrier();
+        phases.arriveAfterCopies(n.and(1));
+        phases.wait(0, 1);
+        tile.set(gpu.lane, sum.get());
+      };
+      gpu.roles([{ name: "copy", subgroups: 1, body: copy }]);
       y.set(0, gpu.uniformLoad(tile, 0));
     },
   ).build({ subgroup: 32 }),

@@ -176,6 +176,39 @@ describe("memory", () => {
   });
 });
 
+describe("asynchronous copies", () => {
+  test("take what can be read, and shared memory of its type", () => {
+    right(({ x, y }, gpu) => {
+      const tile = gpu.shared(f32, 64);
+      gpu.copies.start({ to: tile, at: [0], from: x, index: [0], width: 4 });
+      gpu.copies.start({ to: tile, at: [4], from: y.view({ strides: [8, 1] }), index: [0, 4], width: 2 });
+    });
+  });
+
+  test("and nothing else", () => {
+    checked(({ x, w, counters, a }, gpu) => {
+      const [tile, numbers] = [gpu.shared(f32, 64), gpu.shared(i32, 64)];
+      const rest = { at: [0], index: [0], width: 4 } as const;
+      // @ts-expect-error a write-only buffer is not read
+      gpu.copies.start({ to: tile, from: w, ...rest });
+      // @ts-expect-error nor through a view
+      gpu.copies.start({ to: tile, from: w.view({ strides: [1] }), ...rest });
+      // @ts-expect-error a copy does not convert
+      gpu.copies.start({ to: numbers, from: x, ...rest });
+      // @ts-expect-error atomic memory is not copied
+      gpu.copies.start({ to: numbers, from: counters, ...rest });
+      // @ts-expect-error a buffer is no shared memory
+      gpu.copies.start({ to: x, from: x, ...rest });
+      // @ts-expect-error 8 is no width
+      gpu.copies.start({ to: tile, from: x, ...rest, width: 8 });
+      // @ts-expect-error a number is no condition
+      gpu.copies.start({ to: tile, from: x, ...rest, active: a });
+      // @ts-expect-error the number of a fill is a u32
+      gpu.pipeline({ stages: 2, producers: 32, consumers: 32 }).wait(a);
+    });
+  });
+});
+
 describe("variables and control flow", () => {
   test("types follow", () => {
     right(({ a, k, n }, gpu) => {

@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { buffer, emitSelftest, f32, kernel, uniformValues, type Selftest } from "@evolver/kernel";
 import { cpp, runHip, type HipRun } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
+import { pipelined } from "./zoo-async.ts";
 
 /** Each workgroup of four subgroups turns its part of x round, through shared memory, and adds the subgroup's sum. */
 const turned = kernel(
@@ -64,6 +65,36 @@ withCompiler("HIP run on the processor", () => {
     expect(changed).not.toBe(text);
     return runHip(changed, 64)[0] as HipRun;
   };
+
+  it("passes a pipeline between wavefronts in any order of lanes, and fails where nobody waits", () => {
+    const fills = 7;
+    const length = 2 * 64;
+    const x = uniformValues(fills * 64, 9).map((value) => Math.round(value * 64) / 64);
+    const values = x.slice(0, length).map((_, i) => {
+      if (i < 64) return 0;
+      return Array.from({ length: fills }, (_u, t) => x[t * 64 + ((i % 64) ^ 1)] as number).reduce(
+        (a, b) => a + b,
+        0,
+      );
+    });
+    const { source } = emitSelftest(pipelined.build({ subgroup: 64 }), "hip", {
+      title: "pipelined",
+      workgroups: [1, 1, 1],
+      args: {
+        x: { length: fills * 64, contents: { kind: "values", values: x } },
+        y: { length, contents: { kind: "unset" }, expected: { values, tolerance: null } },
+        n: fills,
+      },
+    });
+    const orders = ["ascending", "descending", "1", "2"];
+    for (const { output, status } of runHip(source, 64, orders)) {
+      expect(output).toContain("PASS pipelined");
+      expect(status).toBe(0);
+    }
+    const hasty = source.replace(/^ *awaitPhase\(&pipeline0.*$/gm, "");
+    expect(hasty).not.toBe(source);
+    expect(runHip(hasty, 64, ["descending"])[0]?.output).toContain("FAIL pipelined");
+  });
 
   it("fails without the barrier, since nothing stands in shared memory yet", () => {
     const { status, output } = runBroken(/^ *__syncthreads\(\);$/m, "");
