@@ -15,6 +15,7 @@ An answer is {"error": text} where a request fails. Tensors are [batch, heads, s
 """
 
 import json
+import os
 import sys
 import warnings
 
@@ -196,6 +197,10 @@ def time(request):
     return {"timeMs": elapsed(state.calls[request["id"]], request["launches"])}
 
 
+# Libraries print what they like to stdout; answers have a line of their own.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
 OPERATIONS = {"facts": facts, "copy": copy, "load": load, "check": check, "time": time}
 
 with torch.inference_mode():
@@ -205,4 +210,4 @@ with torch.inference_mode():
             answer = OPERATIONS[request["op"]](request)
         except Exception as failure:
             answer = {"error": f"{type(failure).__name__}: {failure}"}
-        print(json.dumps(answer, allow_nan=False), flush=True)
+        print(json.dumps(answer, allow_nan=False), file=answers, flush=True)
