@@ -1,6 +1,7 @@
 /** How a kernel touches each memory, which decides what a launch has to check. */
 
-import type { Block, KernelIR, Memory } from "@evolver/kernel";
+import { visitNodes } from "@evolver/kernel";
+import type { KernelIR, Memory } from "@evolver/kernel";
 
 interface MemoryUse {
   reads: boolean;
@@ -24,49 +25,32 @@ export function accessesOf(ir: KernelIR): Accesses {
     if (known === undefined) memories.set(memory, (known = { reads: false, writes: false }));
     return known;
   };
-  const walk = (block: Block): void => {
-    for (const node of block.nodes) {
-      switch (node.kind) {
-        case "load":
-        case "uniformLoad":
-          use(node.memory).reads = true;
-          break;
-        case "store":
-          use(node.memory).writes = true;
-          break;
-        case "atomic":
-          use(node.memory);
-          if (node.order !== "relaxed") ordering = true;
-          break;
-        case "barrier":
-          if (node.scope === "subgroup") ordering = true;
-          break;
-        case "asyncCopy":
-          use(node.from).reads = true;
-          use(node.to).writes = true;
-          copied.add(node.to);
-          break;
-        case "arrive":
-        case "awaitPhase":
-          ordering = true;
-          break;
-        case "if":
-          walk(node.then);
-          walk(node.else);
-          break;
-        case "for":
-          walk(node.body);
-          break;
-        case "while":
-          walk(node.condition);
-          walk(node.body);
-          break;
-        case "roles":
-          for (const role of node.roles) walk(role.body);
-          break;
-      }
+  visitNodes(ir.body, (node) => {
+    switch (node.kind) {
+      case "load":
+      case "uniformLoad":
+        use(node.memory).reads = true;
+        break;
+      case "store":
+        use(node.memory).writes = true;
+        break;
+      case "atomic":
+        use(node.memory);
+        if (node.order !== "relaxed") ordering = true;
+        break;
+      case "barrier":
+        if (node.scope === "subgroup") ordering = true;
+        break;
+      case "asyncCopy":
+        use(node.from).reads = true;
+        use(node.to).writes = true;
+        copied.add(node.to);
+        break;
+      case "arrive":
+      case "awaitPhase":
+        ordering = true;
+        break;
     }
-  };
-  walk(ir.body);
+  });
   return { memories, ordering, copied };
 }

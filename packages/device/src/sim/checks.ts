@@ -56,7 +56,7 @@ export function guardChecks(k: number, races: RaceMode, checks: string): string 
 /** A copy that is under way to element `e`, as lane `l` touches it. */
 function flightCheck(k: number, memory: Memory, action: string, { copied }: CheckOptions): string {
   return copied.has(memory)
-    ? `if(fl${k}[e]!==0)rt.inFlight(${k},e,S,l,site,request,"${action}",fl${k}[e]);`
+    ? `if(fl${k}[e]!==0)rt.copies.inFlight(${k},e,S,l,site,request,"${action}",fl${k}[e]);`
     : "";
 }
 

@@ -7,6 +7,7 @@
  * numbers (never 0 where code runs), `v…` lane-invariant values and `C` the counters.
  */
 
+import { blocksOf } from "@evolver/kernel";
 import type { Block, KernelIR, Memory, Node, OpNode, Value, Variable } from "@evolver/kernel";
 import { ControlFlow, maskPrelude } from "./control.ts";
 import { total } from "./counting.ts";
@@ -15,6 +16,7 @@ import { analyseLanes } from "./lanes.ts";
 import type { LaneAnalysis } from "./lanes.ts";
 import { VIEWS, memoryPrelude, memoryVariables } from "./memory.ts";
 import type { CheckOptions } from "./checks.ts";
+import { Pipelines } from "./pipelines.ts";
 import { Requests } from "./requests.ts";
 import { Slots, findUses } from "./registers.ts";
 import type { Uses } from "./registers.ts";
@@ -78,6 +80,7 @@ export class Codegen {
   readonly #literals = new Map<number, string>();
   readonly #control: ControlFlow;
   readonly #requests: Requests;
+  readonly #pipelines: Pipelines;
   #pending: LaneNode[] = [];
   readonly #tally = new Tally();
   #names = 0;
@@ -94,6 +97,7 @@ export class Codegen {
     ];
     this.#control = new ControlFlow(this);
     this.#requests = new Requests(this);
+    this.#pipelines = new Pipelines(this);
     if (options.checks) this.#keepDivisors(ir.body);
   }
 
@@ -276,6 +280,13 @@ return {run,bind,setTime,getTime,barrier,beginWorkgroup,getChanges,exchangeSeria
       case "subgroup":
         this.#requests.node(node, scope);
         break;
+      case "asyncCopy":
+      case "commitCopies":
+      case "awaitCopies":
+      case "arrive":
+      case "awaitPhase":
+        this.#pipelines.node(node, scope);
+        break;
       default:
         this.#control.node(node, scope);
     }
@@ -364,21 +375,6 @@ return {run,bind,setTime,getTime,barrier,beginWorkgroup,getChanges,exchangeSeria
       this.#slotsFor(value).release(this.#slotOf.get(value.id) as number);
       scope.owned.splice(i, 1);
     }
-  }
-}
-
-function blocksOf(node: Node): readonly Block[] {
-  switch (node.kind) {
-    case "if":
-      return [node.then, node.else];
-    case "for":
-      return [node.body];
-    case "while":
-      return [node.condition, node.body];
-    case "roles":
-      return node.roles.map((role) => role.body);
-    default:
-      return [];
   }
 }
 

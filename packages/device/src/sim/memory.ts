@@ -25,7 +25,7 @@ export const VIEWS = { f32: "F", f16: "F", bf16: "F", i32: "I", u32: "U", bool: 
 export function memoryPrelude(width: number): string {
   return `
 let now=0,group=0,meet=0,launch=0,request=0,changes=0,serial=0,q1=0,q2=0,q3=0,q4=0,q5=0,q6=0,q7=0;
-const W=${width},ok=new Uint8Array(W),bankSerial=new Int32Array(32),bankLoad=new Int32Array(32);
+const W=${width},ok=new Uint8Array(W),act=new Uint8Array(W),bankSerial=new Int32Array(32),bankLoad=new Int32Array(32);
 function sectors(A,o,M,n,stamps,shift){
   serial=(serial+1)|0;let count=0;
   for(let l=0;l<W;l++)if(n===W||M[l]!==0){const s=A[o+l]>>>shift;if(stamps[s]!==serial){stamps[s]=serial;count++}}
@@ -46,6 +46,9 @@ function groups(M,n,w){
   const per=32/w;let count=0;
   for(let g=0;g<W;g+=per){const end=g+per<W?g+per:W;for(let l=g;l<end;l++)if(M[l]!==0){count++;break}}
   return count}
+function fits(A,o,M,n,w,length){
+  for(let l=0;l<W;l++)if(n===W||M[l]!==0){const i=A[o+l];if(!(i>=0&&i<=length-w)||i%w!==0)return false}
+  return true}
 ${checkPrelude}`;
 }
 
@@ -78,7 +81,7 @@ export function memoryVariables(k: number): { declare: string; bind: string } {
 }
 
 /** Finds lowest and highest index, whether lanes are consecutive (`seq`), and the bits of all (`odd`). */
-const scan = (w: number): string => `
+export const scan = (w: number): string => `
   let lo=Infinity,hi=-Infinity,odd=0,seq=false;
   if(n===W){
     let next=A[o];seq=true;
@@ -86,7 +89,7 @@ const scan = (w: number): string => `
   }else for(let l=0;l<W;l++)if(M[l]!==0){const i=A[o+l];if(i<lo)lo=i;if(i>hi)hi=i;${w > 1 ? "odd|=i;" : ""}}`;
 
 /** The element's index shifted by this is that of its 32-byte sector. */
-const sectorShift = ({ element }: Memory): number => (elementBytes(element) === 2 ? 4 : 3);
+export const sectorShift = ({ element }: Memory): number => (elementBytes(element) === 2 ? 4 : 3);
 /** The element's index shifted by this is that of its 4-byte word. */
 const wordShift = ({ element }: Memory): number => (elementBytes(element) === 2 ? 1 : 0);
 /** The words that an access of `w` elements touches. */
@@ -96,7 +99,7 @@ const words = (memory: Memory, w: number): number => Math.max(1, w >> wordShift(
 const DECODE = { f16: "m.f16FromBits", bf16: "m.bf16FromBits", f32: "", i32: "", u32: "" } as const;
 const ENCODE = { f16: "m.f16ToBits", bf16: "m.bf16ToBits", f32: "", i32: "", u32: "" } as const;
 
-function countCode(k: number, memory: Memory, w: number, way: "read" | "write"): string {
+export function countCode(k: number, memory: Memory, w: number, way: "read" | "write"): string {
   const requests = field(`${way}Requests`);
   const head = `c${k}[${requests}]++;c${k}[${field(`${way}Bytes`)}]+=n*${elementBytes(memory.element) * w};`;
   const shift = sectorShift(memory);

@@ -87,7 +87,17 @@ export class SimProgram<P extends Params> implements Program<P> {
     const device = this.#device;
     const { seed, maxSteps } = device.options;
     const random = seed === undefined ? null : new Random(seed);
-    const rt = new Runtime(report, bindings, code.sites, launch.workgroups, subgroups);
+    const rt = new Runtime(
+      ...([
+        report,
+        bindings,
+        code.sites,
+        launch.workgroups,
+        subgroups,
+        this.ir.phaseBarriers,
+        mode === "clocks",
+      ] as const),
+    );
     const [sizeX, sizeY, sizeZ] = this.ir.workgroupSize;
     const invocations = sizeX * sizeY * sizeZ;
     const [count_x, count_y, count_z] = launch.workgroups;
@@ -101,7 +111,6 @@ export class SimProgram<P extends Params> implements Program<P> {
     generated.bind(rt, device.time, bindings.map(bound));
     generated.exchangeSerial(device.serial);
     generated.setTime(device.time);
-    const withClocks = mode === "clocks";
     const schedule = {
       ...{ subgroups, rt, sites: code.sites, quantum, maxSteps },
       random: random === null ? null : (n: number): number => random.below(n),
@@ -109,7 +118,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       changes: generated.getChanges,
       barrier: (whole: boolean): void => {
         if (whole) (totals[total("barriers")] as number)++;
-        if (withClocks) rt.barrier(generated.getTime());
+        rt.barrier(generated.getTime());
         generated.barrier();
       },
     };
@@ -118,10 +127,12 @@ export class SimProgram<P extends Params> implements Program<P> {
       [L.x, L.y, L.z] = rt.workgroupId(linear);
       L.linear = linear;
       for (const { array } of this.#shared) array.fill(0);
-      rt.beginWorkgroup(linear, group, withClocks);
+      rt.beginWorkgroup(linear, group);
       (totals[total("workgroups")] as number)++;
       (totals[total("invocations")] as number) += invocations;
-      return runWorkgroup(schedule);
+      const finished = runWorkgroup(schedule);
+      rt.endWorkgroup(finished);
+      return finished;
     };
     if (launch.sample === null) for (let i = 0; i < launch.workgroupCount && runOne(i); i++);
     else launch.sample.every(runOne);

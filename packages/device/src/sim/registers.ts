@@ -18,6 +18,12 @@ function operandsOf(node: Node): readonly Value[] {
       return [node.index, ...node.values];
     case "atomic":
       return [node.index, ...node.operands];
+    case "asyncCopy":
+      return [node.fromIndex, node.toIndex, ...(node.active ? [node.active] : [])];
+    case "arrive":
+      return [node.index];
+    case "awaitPhase":
+      return [node.index, node.parity];
     case "var":
       return node.init ? [node.init] : [];
     case "varSet":

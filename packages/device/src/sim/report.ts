@@ -4,8 +4,9 @@
  */
 
 import { formatLocation } from "@evolver/kernel";
-import type { Site } from "@evolver/kernel";
+import type { Node, Site } from "@evolver/kernel";
 import type { Finding, FindingAccess, FindingKind } from "../findings.ts";
+import type { Subgroup } from "./subgroup.ts";
 
 export type WorkgroupId = readonly [number, number, number];
 
@@ -15,6 +16,16 @@ export interface Side {
   readonly site: Site;
   readonly lanes: readonly number[];
   readonly workgroup: WorkgroupId;
+}
+
+/** What the texts of findings need to know of a launch. */
+export interface FindingContext {
+  readonly report: Report;
+  /** The node of a site number. */
+  node(site: number): Node;
+  /** The name of memory number k. */
+  name(k: number): string;
+  side(action: string, node: Node, lanes: readonly number[]): Side;
 }
 
 interface Entry {
@@ -76,4 +87,11 @@ export class Report {
       count,
     }));
   }
+}
+
+/** Local indices of the lanes of a subgroup for which something holds. */
+export function lanesWhere(S: Subgroup, holds: (lane: number) => boolean): number[] {
+  const lanes: number[] = [];
+  for (let lane = 0; lane < S.lanes; lane++) if (holds(lane)) lanes.push(S.base + lane);
+  return lanes;
 }

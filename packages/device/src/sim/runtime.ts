@@ -3,23 +3,32 @@
  * launch of a program. Everything here may be slow but the clocks.
  */
 
-import type { Node } from "@evolver/kernel";
+import type { Node, PhaseBarrier } from "@evolver/kernel";
 import { Clocks } from "./clocks.ts";
 import { WHO } from "./checks.ts";
-import type { Report, Side, WorkgroupId } from "./report.ts";
+import { Flights } from "./flights.ts";
+import { Phases } from "./phases.ts";
+import { PipelineFindings } from "./pipelineFindings.ts";
+import { lanesWhere } from "./report.ts";
+import type { FindingContext, Report, Side, WorkgroupId } from "./report.ts";
 import type { Binding } from "./storage.ts";
 import type { Known, Subgroup } from "./subgroup.ts";
 
 type Indices = ArrayLike<number>;
 
-export class Runtime {
+export class Runtime implements FindingContext {
   readonly report: Report;
   readonly clocks: Clocks;
+  /** What generated code calls where copies are touched too early. */
+  readonly copies = new PipelineFindings(this);
+  readonly flights: Flights;
+  readonly phases: Phases;
   readonly #bindings: readonly Binding[];
   readonly #sites: readonly Node[];
   readonly #counts: readonly [number, number, number];
   /** When each workgroup of the launch began, ascending, and its linear index. */
   readonly #began: { time: number; workgroup: number }[] = [];
+  readonly #withClocks: boolean;
   #workgroup: WorkgroupId = [0, 0, 0];
 
   constructor(
@@ -28,26 +37,38 @@ export class Runtime {
     sites: readonly Node[],
     counts: readonly [number, number, number],
     subgroups: readonly Subgroup[],
+    phaseBarriers: readonly PhaseBarrier[],
+    withClocks: boolean,
   ) {
     this.report = report;
     this.#bindings = bindings;
     this.clocks = new Clocks(subgroups, bindings.length);
+    this.flights = new Flights(subgroups, sites, this.copies);
+    this.phases = new Phases(phaseBarriers, subgroups, this.clocks, withClocks, this.flights, this.copies);
+    this.#withClocks = withClocks;
     for (const { storage } of bindings) storage.readers.forget();
     this.#sites = sites;
     this.#counts = counts;
   }
 
-  beginWorkgroup(workgroup: number, time: number, withClocks: boolean): void {
+  beginWorkgroup(workgroup: number, time: number): void {
     this.#began.push({ time, workgroup });
     this.#workgroup = this.workgroupId(workgroup);
-    if (!withClocks) return;
+    this.phases.beginWorkgroup();
+    if (!this.#withClocks) return;
     this.clocks.beginWorkgroup(workgroup, time);
     for (const [k, { space }] of this.#bindings.entries()) if (space === "shared") this.clocks.forget(k);
     this.#forgetReaders();
   }
 
-  /** The workgroup met at this time, where there are vector clocks. */
+  /** @param finished whether the workgroup came to its end */
+  endWorkgroup(finished: boolean): void {
+    for (const k of this.flights.endWorkgroup(finished)) this.#storage(k).flying.fill(0);
+  }
+
+  /** The workgroup met at this time. */
   barrier(time: number): void {
+    if (!this.#withClocks) return;
     this.clocks.barrier(time);
     this.#forgetReaders();
   }
@@ -86,10 +107,11 @@ export class Runtime {
     time: number,
   ): void {
     const workgroup = this.workgroupId(this.#workgroupAt(time));
+    const otherSite = Math.floor(mark / WHO);
     const other = {
       invocation: mark & (WHO - 1),
-      site: Math.floor(mark / WHO),
-      action: otherAction,
+      site: otherSite,
+      action: this.node(otherSite).kind === "asyncCopy" ? "copy" : otherAction,
       workgroup,
     };
     this.#addRace(k, element, S.base + lane, site, request, action, other);
@@ -121,8 +143,8 @@ export class Runtime {
   }
 
   uninitialised(k: number, element: number, S: Subgroup, lane: number, site: number, request: number): void {
-    const node = this.#site(site);
-    const message = `${this.#name(k)}[${element}] is read before anything was written there in this workgroup`;
+    const node = this.node(site);
+    const message = `${this.name(k)}[${element}] is read before anything was written there in this workgroup`;
     const action = node.kind === "atomic" ? "atomic" : "read";
     this.report.add("uninitialised-shared-memory", message, request, [
       this.side(action, node, [S.base + lane]),
@@ -185,10 +207,8 @@ export class Runtime {
   ): void {
     const elements = width === 1 ? `element ${index}` : `elements ${index} to ${index + width - 1}`;
     const length = this.#storage(k).array.length;
-    const message = `${this.#name(k)} has ${length} elements; ${elements} ${width === 1 ? "is" : "are"} outside`;
-    this.report.add("out-of-bounds", message, request, [
-      this.side(action, this.#site(site), [S.base + lane]),
-    ]);
+    const message = `${this.name(k)} has ${length} elements; ${elements} ${width === 1 ? "is" : "are"} outside`;
+    this.report.add("out-of-bounds", message, request, [this.side(action, this.node(site), [S.base + lane])]);
   }
 
   #misaligned(
@@ -201,9 +221,9 @@ export class Runtime {
     request: number,
     action: string,
   ): void {
-    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.#name(k)} starts at ${index}, which is no multiple of ${width}`;
+    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.name(k)} starts at ${index}, which is no multiple of ${width}`;
     this.report.add("misaligned-access", message, request, [
-      this.side(action, this.#site(site), [S.base + lane]),
+      this.side(action, this.node(site), [S.base + lane]),
     ]);
   }
 
@@ -216,7 +236,7 @@ export class Runtime {
     site: number,
     request: number,
   ): void {
-    const node = this.#site(site);
+    const node = this.node(site);
     const lanes = lanesWhere(
       S,
       (lane) => mask[lane] !== 0 && (divisors === null || divisors[offset + lane] === 0),
@@ -226,7 +246,7 @@ export class Runtime {
   }
 
   uninitialisedVariable(S: Subgroup, set: Uint8Array, mask: Uint8Array, site: number, request: number): void {
-    const node = this.#site(site);
+    const node = this.node(site);
     const name = node.kind === "varGet" ? node.variable.name : "";
     const message = `variable ${name ? `"${name}" ` : ""}is read before it was set`;
     const lanes = lanesWhere(S, (lane) => mask[lane] !== 0 && set[lane] === 0);
@@ -239,7 +259,7 @@ export class Runtime {
   }
 
   invalidLaneStep(S: Subgroup, lane: number, step: number, site: number, request: number): void {
-    const node = this.#site(site);
+    const node = this.node(site);
     const way = node.kind === "for" ? node.direction : "up";
     const message = `a loop that counts ${way} has a step of ${step} and would not end`;
     this.report.add("invalid-loop-step", message, request, [this.side("loop", node, [S.base + lane])]);
@@ -250,11 +270,11 @@ export class Runtime {
     const message =
       `of the ${S.lanes} lanes of subgroup ${S.index} ${lanes.length} ${lanes.length === 1 ? "is" : "are"} at a ` +
       `subgroup barrier, the others elsewhere`;
-    this.report.add("divergent-barrier", message, request, [this.side("barrier", this.#site(site), lanes)]);
+    this.report.add("divergent-barrier", message, request, [this.side("barrier", this.node(site), lanes)]);
   }
 
   inactiveLane(S: Subgroup, lane: number, from: number, site: number, request: number): void {
-    const node = this.#site(site);
+    const node = this.node(site);
     const outside = from < 0 || from >= S.mask.length ? "outside the subgroup" : "not active";
     const op = node.kind === "subgroup" ? node.op : "subgroup operation";
     const message = `${op} reads lane ${from}, which is ${outside}`;
@@ -265,11 +285,11 @@ export class Runtime {
     return (this.#bindings[k] as Binding).storage;
   }
 
-  #site(site: number): Node {
+  node(site: number): Node {
     return this.#sites[site] as Node;
   }
 
-  #name(k: number): string {
+  name(k: number): string {
     const { space, name } = this.#bindings[k] as Binding;
     return space === "shared" ? `shared "${name}"` : `buffer "${name}"`;
   }
@@ -298,23 +318,16 @@ export class Runtime {
     const place = same ? "" : ` of workgroup [${other.workgroup.join(", ")}]`;
     const order = same ? "no barrier" : "no release and acquire";
     const message =
-      `data race on ${this.#name(k)}[${element}]: ${action} by lane ${who}, ${other.action} by lane ` +
+      `data race on ${this.name(k)}[${element}]: ${action} by lane ${who}, ${other.action} by lane ` +
       `${other.invocation}${place}, and ${order} between them`;
     this.report.add("data-race", message, request, [
-      this.side(action, this.#site(site), [who]),
+      this.side(action, this.node(site), [who]),
       {
         action: other.action,
-        site: this.#site(other.site).site,
+        site: this.node(other.site).site,
         lanes: [other.invocation],
         workgroup: other.workgroup,
       },
     ]);
   }
-}
-
-/** Local indices of the lanes of a subgroup for which something holds. */
-export function lanesWhere(S: Subgroup, holds: (lane: number) => boolean): number[] {
-  const lanes: number[] = [];
-  for (let lane = 0; lane < S.lanes; lane++) if (holds(lane)) lanes.push(S.base + lane);
-  return lanes;
 }

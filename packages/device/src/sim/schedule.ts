@@ -1,14 +1,14 @@
 /**
  * Runs the subgroups of one workgroup until all have finished: who goes on, where they meet, and when nobody can. One
- * subgroup runs at a time and is switched at barriers, atomic operations and after many loop iterations; a seed
+ * subgroup runs at a time and is switched at barriers, waits for phases, atomic operations and after many loop iterations; a seed
  * permutes the order.
  */
 
 import type { Node } from "@evolver/kernel";
-import { lanesWhere } from "./runtime.ts";
-import type { Runtime } from "./runtime.ts";
+import { lanesWhere } from "./report.ts";
 import type { Side } from "./report.ts";
-import { AT_ATOMIC, AT_BARRIER } from "./subgroup.ts";
+import type { Runtime } from "./runtime.ts";
+import { AT_ATOMIC, AT_BARRIER, AT_PHASE } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
 
 /** Atomic operations of every waiting subgroup without a change in memory after which they wait forever. */
@@ -44,6 +44,7 @@ export function runWorkgroup(schedule: Schedule): boolean {
   for (;;) {
     const subgroup = pick(subgroups, turn, random);
     if (subgroup === null) {
+      if (subgroups.some(({ state }) => state === "phase")) return deadlock(schedule, null);
       if (!meet(schedule)) return true;
       continue;
     }
@@ -54,6 +55,9 @@ export function runWorkgroup(schedule: Schedule): boolean {
       subgroup.run = null;
     } else if (step.value === AT_BARRIER) {
       subgroup.state = "barrier";
+    } else if (step.value === AT_PHASE) {
+      // Whoever completes a phase wakes it.
+      subgroup.state = "phase";
     } else if (step.value === AT_ATOMIC) {
       const present = schedule.changes();
       if (present !== changes) for (const other of subgroups) other.polls = 0;
@@ -129,7 +133,7 @@ function groupBySite(stuck: readonly Stuck[], { rt, sites }: Schedule): Side[] {
   for (const { subgroup, site, action } of stuck) {
     const node = sites[site] as Node;
     const group = groups.get(node) ?? { action, lanes: [] };
-    const mask = action === "barrier" ? subgroup.arrivedMask : subgroup.mask;
+    const mask = subgroup.state === "ready" ? subgroup.mask : subgroup.arrivedMask;
     group.lanes.push(...lanesWhere(subgroup, (lane) => mask[lane] !== 0));
     groups.set(node, group);
   }
@@ -142,12 +146,18 @@ function deadlock(schedule: Schedule, endless: Subgroup | null): false {
   const unfinished = subgroups.filter((subgroup) => subgroup.state !== "done");
   const stuck = (endless === null ? unfinished : [endless]).map((subgroup): Stuck => {
     if (subgroup.state === "barrier") return { subgroup, site: subgroup.barrier, action: "barrier" };
+    if (subgroup.state === "phase") return { subgroup, site: subgroup.barrier, action: "wait" };
     if (endless !== null) return { subgroup, site: subgroup.looping, action: "loop" };
     return { subgroup, site: subgroup.polling, action: "atomic" };
   });
+  const waiting = unfinished.find(({ state }) => state === "phase")?.awaited;
+  const why =
+    waiting === undefined
+      ? "nobody changes the memory they look at"
+      : rt.phases.describe(waiting.barrier, waiting.index);
   const message =
     endless === null
-      ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: nobody changes the memory they look at`
+      ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`
       : `subgroup ${endless.index} has run ${maxSteps} loop iterations without an end (option maxSteps)`;
   rt.report.add("deadlock", message, null, groupBySite(stuck, schedule));
   for (const subgroup of subgroups) {

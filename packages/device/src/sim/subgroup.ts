@@ -6,6 +6,8 @@ export const AT_BARRIER = 1;
 export const AT_ATOMIC = 2;
 /** After many loop iterations, or where the seed says so. */
 export const PREEMPTED = 3;
+/** At a wait for a phase that is not complete. */
+export const AT_PHASE = 4;
 
 export type Times = Int32Array;
 
@@ -46,13 +48,15 @@ export class Subgroup {
   readonly z: Uint32Array;
 
   run: Generator<number, void, void> | null = null;
-  state: "ready" | "barrier" | "done" = "ready";
-  /** The site of the barrier it waits at, and which of its lanes and how many arrived. */
+  state: "ready" | "barrier" | "phase" | "done" = "ready";
+  /** The site of the barrier or phase it waits at, and which of its lanes and how many arrived. */
   barrier = 0;
   arrived = 0;
   arrivedMask: Uint8Array;
   /** The sites of its last atomic operation and of the loop it was stopped in. */
   polling = 0;
+  /** What it waits for: a phase barrier by the number of its array, and an index of one of its lanes. */
+  awaited = { barrier: 0, index: 0 };
   looping = 0;
   /** Atomic operations since memory last changed. */
   polls = 0;

@@ -14,6 +14,8 @@ const idle: Counters = {
   sharedPasses: 0,
   sharedConflicts: 0,
   barriers: 0,
+  subgroupBarriers: 0,
+  asyncCopies: 0,
   branches: 0,
   divergentBranches: 0,
   globalAtomics: 0,
