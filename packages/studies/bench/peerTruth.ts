@@ -21,7 +21,7 @@ export interface Truth extends TorchLoaded {
 }
 
 /** Floating-point operations of the reference for one problem: some seconds. */
-const REFERENCE_BUDGET = 3e9;
+const REFERENCE_BUDGET = 6e8;
 
 /** Gives the worker the inputs; its truth covers all of o. */
 export async function torchTruth(
