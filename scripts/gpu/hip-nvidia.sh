@@ -42,9 +42,16 @@ cat > "$out/missing.h" <<'CPP'
 #define __HIP_MEMORY_SCOPE_WORKGROUP 3
 #define __HIP_MEMORY_SCOPE_AGENT 4
 #endif
-#define __hip_atomic_load(address, order, scope) atomicAdd(const_cast<unsigned*>(address), 0u)
+// Whatever order is asked for, what kernels wait with has all of it.
+template <typename T, typename V> __device__ inline T hipNvidiaAdd(T* address, V value) {
+  __threadfence();
+  const T before = atomicAdd(address, T(value));
+  __threadfence();
+  return before;
+}
+#define __hip_atomic_load(address, order, scope) hipNvidiaAdd(const_cast<unsigned*>(address), 0u)
 #define __hip_atomic_store(address, value, order, scope) ((void)atomicExch(address, value))
-#define __hip_atomic_fetch_add(address, value, order, scope) atomicAdd(address, value)
+#define __hip_atomic_fetch_add(address, value, order, scope) hipNvidiaAdd(address, value)
 #define __hip_atomic_fetch_min(address, value, order, scope) atomicMin(address, value)
 #define __hip_atomic_fetch_max(address, value, order, scope) atomicMax(address, value)
 #define __hip_atomic_fetch_and(address, value, order, scope) atomicAnd(address, value)
@@ -55,6 +62,9 @@ template <typename T> __device__ inline T hipNvidiaShuffle(T value, int lane) { 
 template <typename T> __device__ inline T hipNvidiaXor(T value, int mask) { return __shfl_xor_sync(0xffffffffu, value, mask); }
 template <typename T> __device__ inline T hipNvidiaUp(T value, unsigned by) { return __shfl_up_sync(0xffffffffu, value, by); }
 template <typename T> __device__ inline T hipNvidiaDown(T value, unsigned by) { return __shfl_down_sync(0xffffffffu, value, by); }
+#define __builtin_amdgcn_fence(order, scope) __threadfence()
+#define __builtin_amdgcn_wave_barrier() __syncwarp()
+#define __builtin_amdgcn_s_sleep(time) __nanosleep(32 * (time))
 #undef __shfl
 #undef __shfl_xor
 #undef __shfl_up
