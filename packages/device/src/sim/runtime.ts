@@ -29,6 +29,8 @@ export class Runtime implements FindingContext {
   /** When each workgroup of the launch began, ascending, and its linear index. */
   readonly #began: { time: number; workgroup: number }[] = [];
   readonly #withClocks: boolean;
+  /** What could order accesses of one workgroup. */
+  readonly #ordersHere: string;
   #workgroup: WorkgroupId = [0, 0, 0];
 
   constructor(
@@ -46,6 +48,7 @@ export class Runtime implements FindingContext {
     this.flights = new Flights(subgroups, sites, this.copies);
     this.phases = new Phases(phaseBarriers, subgroups, this.clocks, withClocks, this.flights, this.copies);
     this.#withClocks = withClocks;
+    this.#ordersHere = phaseBarriers.length > 0 ? "no barrier or phase" : "no barrier";
     for (const { storage } of bindings) storage.readers.forget();
     this.#sites = sites;
     this.#counts = counts;
@@ -316,7 +319,7 @@ export class Runtime implements FindingContext {
   ): void {
     const same = this.#workgroup.every((id, axis) => id === other.workgroup[axis]);
     const place = same ? "" : ` of workgroup [${other.workgroup.join(", ")}]`;
-    const order = same ? "no barrier" : "no release and acquire";
+    const order = same ? this.#ordersHere : "no release and acquire";
     const message =
       `data race on ${this.name(k)}[${element}]: ${action} by lane ${who}, ${other.action} by lane ` +
       `${other.invocation}${place}, and ${order} between them`;

@@ -150,11 +150,11 @@ function deadlock(schedule: Schedule, endless: Subgroup | null): false {
     if (endless !== null) return { subgroup, site: subgroup.looping, action: "loop" };
     return { subgroup, site: subgroup.polling, action: "atomic" };
   });
-  const waiting = unfinished.find(({ state }) => state === "phase")?.awaited;
+  const phases = unfinished
+    .filter(({ state }) => state === "phase")
+    .map(({ awaited }) => rt.phases.describe(awaited.barrier, awaited.index));
   const why =
-    waiting === undefined
-      ? "nobody changes the memory they look at"
-      : rt.phases.describe(waiting.barrier, waiting.index);
+    phases.length === 0 ? "nobody changes the memory they look at" : [...new Set(phases)].join("; ");
   const message =
     endless === null
       ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`
