@@ -1,10 +1,10 @@
 /**
- * What every device does before it runs anything: checks a kernel against the device's limits and a launch against
- * the kernel, and gives back plain data. Bad input is refused here, so that devices only see valid launches.
+ * What every device does before it runs anything: checks a launch against the kernel, and gives back plain data. Bad input
+ * is refused here, so that devices only see valid launches. Kernels themselves are build.ts's.
  */
 
-import { elementBytes, EvolverError, sharedBytesOf } from "@evolver/kernel";
-import type { BufferParam, ElementType, Kernel, KernelIR, Params, ScalarParam } from "@evolver/kernel";
+import { elementBytes, EvolverError } from "@evolver/kernel";
+import type { BufferParam, ElementType, KernelIR, ScalarParam } from "@evolver/kernel";
 import type { AnyTypedArray, DeviceBuffer, DeviceId, DeviceLimits, Launch, TypedArrayOf } from "./device.ts";
 
 /** What a buffer needs to know of the device that made it. */
@@ -168,45 +168,6 @@ export function checkBufferContents(
       { hint: "split the data over several buffers" },
     );
   return length;
-}
-
-/** The IR of a kernel for a device; throws where the kernel does not fit it. */
-export function buildFor<P extends Params>(
-  kernel: Kernel<P> | KernelIR,
-  owner: BufferOwner,
-  subgroupSize: number,
-): KernelIR {
-  assertOpen(owner);
-  const { limits, waits } = owner;
-  const ir = "build" in kernel ? kernel.build({ subgroup: subgroupSize, waits }) : kernel;
-  const where = [ir.site.location];
-  if (!waits && ir.phaseBarriers.length > 0)
-    throw new EvolverError(
-      "WAITS_UNAVAILABLE",
-      `kernel "${ir.name}" has phase barriers, and subgroups on the ${owner.id} device cannot wait for each other`,
-      { where, hint: "build it with { waits: false }, or give the device the kernel instead of its IR" },
-    );
-  if (!limits.subgroupSizes.includes(ir.subgroupSize))
-    throw new EvolverError(
-      "UNSUPPORTED_SUBGROUP",
-      `kernel "${ir.name}" is built for subgroups of ${ir.subgroupSize}, which the ${owner.id} device does not have`,
-      { where, hint: `build it for one of ${limits.subgroupSizes.join(", ")}` },
-    );
-  const [x, y, z] = ir.workgroupSize;
-  if (x * y * z > limits.maxInvocationsPerWorkgroup)
-    throw new EvolverError(
-      "WORKGROUP_TOO_LARGE",
-      `kernel "${ir.name}" has ${x * y * z} invocations a workgroup; the ${owner.id} device allows ${limits.maxInvocationsPerWorkgroup}`,
-      { where, hint: "use smaller workgroups and more of them" },
-    );
-  const sharedBytes = sharedBytesOf(ir);
-  if (sharedBytes > limits.maxSharedBytes)
-    throw new EvolverError(
-      "SHARED_MEMORY_TOO_LARGE",
-      `kernel "${ir.name}" needs ${sharedBytes} bytes of shared memory; the ${owner.id} device has ${limits.maxSharedBytes}`,
-      { where, hint: "use smaller tiles" },
-    );
-  return ir;
 }
 
 /** A launch that was checked. */

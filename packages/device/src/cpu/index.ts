@@ -6,7 +6,8 @@
 import { EvolverError, hash } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import type { Device, DeviceLimits, Program, TypedArrayOf } from "../device.ts";
-import { buildFor, checkBufferContents } from "../launch.ts";
+import { buildFor } from "../build.ts";
+import { checkBufferContents } from "../launch.ts";
 import { CpuBuffer } from "./buffer.ts";
 import { compileKernel, type CompiledKernel } from "./compile.ts";
 import { DeviceMemory } from "./memory.ts";

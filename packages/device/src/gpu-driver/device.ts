@@ -1,8 +1,9 @@
 /** A GPU behind a vendor's driver: buffers, programs, one stream, and time by the driver's events. Node only. */
 
 import type { Emitted, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import { buildFor } from "../build.ts";
 import type { ClockedDevice, DeviceBuffer, DeviceLimits, MachineFacts, TypedArrayOf } from "../device.ts";
-import { buildFor, checkBufferContents, type BufferOwner } from "../launch.ts";
+import { checkBufferContents, type BufferOwner } from "../launch.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import { EVENT_DEFAULT, GPU_ERROR, STREAM_NON_BLOCKING, type GpuDriver, type Handle } from "./driver.ts";

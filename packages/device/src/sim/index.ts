@@ -6,7 +6,8 @@
 import { EvolverError } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import type { Device, DeviceLimits, Program, TypedArrayOf } from "../device.ts";
-import { buildFor, createHostBuffer } from "../launch.ts";
+import { buildFor } from "../build.ts";
+import { createHostBuffer } from "../launch.ts";
 import type { HostBuffer } from "../launch.ts";
 import { SimProgram } from "./program.ts";
 import { Storage } from "./storage.ts";

@@ -5,7 +5,8 @@
 
 import { EvolverError, type ElementType, type Kernel, type KernelIR, type Params } from "@evolver/kernel";
 import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../device.ts";
-import { assertOpen, buildFor, checkBufferContents } from "../launch.ts";
+import { buildFor } from "../build.ts";
+import { assertOpen, checkBufferContents } from "../launch.ts";
 import { WebgpuBuffer, type WebgpuBufferOwner } from "./buffer.ts";
 import { WebgpuProgram } from "./program.ts";
 import { Timestamps } from "./timestamps.ts";
