@@ -130,6 +130,8 @@ class FlashAttention {
         rows = this.#rowIndices.map((index) => this.#newRow(index, place));
       },
       use: (tile) => this.#useTile(tile, rows),
+      score: (tile) => this.#score(tile, rows, 0),
+      accumulate: (tile) => this.#accumulate(tile, rows, 0),
       finish: () => rows.forEach((row) => this.#store(row, place)),
     });
   }
@@ -180,15 +182,16 @@ class FlashAttention {
 
   #useTile(tile: Tile, rows: readonly Row[]): void {
     const { groups, groupKeys } = this.#geometry;
-    if (groups === 1) this.#useGroup(tile, rows, 0);
-    else
-      this.#gpu.for({ from: 0, to: tile.count, step: groupKeys }, (first) =>
-        this.#useGroup(tile, rows, first),
-      );
+    const useGroup = (first: UIndex): void => {
+      this.#score(tile, rows, first);
+      this.#accumulate(tile, rows, first);
+    };
+    if (groups === 1) useGroup(0);
+    else this.#gpu.for({ from: 0, to: tile.count, step: groupKeys }, useGroup);
   }
 
-  /** Scores, probabilities and outputs of the keys that a subgroup takes at once, from row `first` of the tile on. */
-  #useGroup(tile: Tile, rows: readonly Row[], first: UIndex): void {
+  /** Scores and probabilities of the keys that a subgroup takes at once, from row `first` of the tile on. */
+  #score(tile: Tile, rows: readonly Row[], first: UIndex): void {
     const { keysPerLane, keyLanes } = this.#geometry;
     const keys = Array.from(
       { length: keysPerLane },
@@ -202,8 +205,6 @@ class FlashAttention {
       return update.probabilities;
     });
     this.#exchange.publish(probabilities);
-    this.#accumulate(tile, rows, first);
-    this.#exchange.release();
   }
 
   #sees(row: Row, tile: Tile, key: U32): Bool {
@@ -251,6 +252,7 @@ class FlashAttention {
         );
       }
     });
+    this.#exchange.release();
   }
 
   /** A row that saw no key is 0, with logarithm −∞. */

@@ -32,7 +32,7 @@ export type FlashPoint = {
   /** How the lanes of a subgroup learn each other's probabilities. */
   readonly exchange: "shuffle" | "shared";
   /** When tiles are copied, and by whom. */
-  readonly pipeline: "synchronous" | "double-buffered" | "ring" | "roles";
+  readonly pipeline: "synchronous" | "double-buffered" | "ring" | "roles" | "staggered";
   /** Tiles of K and V that shared memory holds at once. */
   readonly depth: number;
   /** Whether each tile of queries has a workgroup of its own, or a fixed number of workgroups takes them in turn. */
@@ -56,7 +56,7 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "layout", values: ["row-major", "padded", "swizzled"] },
   { name: "vector", values: [1, 2, 4] },
   { name: "exchange", values: ["shuffle", "shared"] },
-  { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles"] },
+  { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles", "staggered"] },
   { name: "depth", values: [1, 2, 3, 4] },
   { name: "schedule", values: ["one workgroup a tile", "persistent"] },
   { name: "heads", values: ["by index", "packed"] },
@@ -70,6 +70,7 @@ const DEPTHS: Readonly<Record<FlashPoint["pipeline"], readonly [least: number, m
   "double-buffered": [2, 2],
   ring: [1, 4],
   roles: [1, 4],
+  staggered: [1, 1],
 };
 /** Variables that an invocation keeps in its inner loops; NVIDIA and AMD give it at most 255 registers. */
 const MAX_REGISTERS = 200;
@@ -78,6 +79,8 @@ const MAX_REGISTERS = 200;
 const NO_TILE_KEY_ROWS = 32;
 
 const SMALLEST_TILE = 8;
+/** More than any way from the largest values of the axes to the smallest. */
+const MOST_STEPS = 64;
 
 /** What a workgroup may have on the device that the kernel is for. */
 export interface WorkgroupLimits {
@@ -157,6 +160,8 @@ function whyContradictory(point: FlashPoint, subgroup: number): string | null {
   if (pipeline === "roles" && point.exchange !== "shuffle")
     return "Where subgroups have roles, probabilities are exchanged by shuffles.";
   const groupKeys = keysPerLane * keyLanesOf(point, subgroup);
+  if (pipeline === "staggered" && keyRows > groupKeys)
+    return `A staggered pipeline scores a tile at once: ${groupKeys} keys at most, not ${keyRows}.`;
   if (stage === "shared" && keysPerLane > 1 && groupKeys > keyRows)
     return `A subgroup that scores ${keysPerLane} keys a lane needs ${groupKeys} keys in a tile, not ${keyRows}.`;
   return null;
@@ -175,13 +180,14 @@ export function fitPoint(
   limits: WorkgroupLimits = DEFAULT_LIMITS,
 ): FlashPoint {
   let fitted = point;
-  for (;;) {
+  for (let step = 0; step < MOST_STEPS; step++) {
     const objection = objectionTo(fitted, problem, subgroup, limits);
     if (objection === null) return fitted;
     const smaller = shrink(fitted, subgroup, objection.excess);
     if (smaller === null) throw invalidPoint(fitted, problem, subgroup, limits);
     fitted = smaller;
   }
+  throw invalidPoint(fitted, problem, subgroup, limits);
 }
 
 /** The next smaller point that has less of something; null where there is none. */
@@ -192,8 +198,8 @@ function shrink(point: FlashPoint, subgroup: number, excess: Excess): FlashPoint
   switch (excess) {
     case "registers":
       if (rowsPerSubgroup > rowLanes) return { ...point, rowsPerSubgroup: rowsPerSubgroup / 2 };
-      if (keysPerLane > 1) return fewerKeysALane;
-      return rowLanes > 1 ? { ...point, rowLanes: rowLanes / 2, rowsPerSubgroup: rowsPerSubgroup / 2 } : null;
+      if (rowLanes > 1) return { ...point, rowLanes: rowLanes / 2, rowsPerSubgroup: rowsPerSubgroup / 2 };
+      return keysPerLane > 1 ? fewerKeysALane : null;
     case "invocations":
       return fewerRows;
     case "shared memory":
@@ -204,6 +210,10 @@ function shrink(point: FlashPoint, subgroup: number, excess: Excess): FlashPoint
       }
       return fewerRows;
     case "none": {
+      if (point.pipeline === "staggered" && keyRows > keysPerLane * keyLanesOf(point, subgroup))
+        return keyRows > SMALLEST_TILE
+          ? { ...point, keyRows: keyRows / 2 }
+          : { ...point, keysPerLane: keysPerLane * 2 };
       const tooManyKeys = keysPerLane > 1 && keysPerLane * keyLanesOf(point, subgroup) > keyRows;
       return tooManyKeys ? fewerKeysALane : null;
     }

@@ -10,14 +10,15 @@ export const doubleBuffered: PipelineMaker = (gpu) => ({
     const copies = stage.copies as TileCopies;
     const tiles = new TileRange(range, stage.keyRows);
     const first = tiles.at(0);
-    copies.fetch(first.base, first.count)(0);
+    copies.copy(first.base, first.count, 0);
     start();
     gpu.barrier();
     gpu.for({ from: 0, to: tiles.count }, (i) => {
       const slot = i.and(1);
       const { base, count } = tiles.at(i);
       const next = tiles.at(i.add(1));
-      const write = copies.fetch(next.base, next.count);
+      // Beyond the last tile there are no keys: the last one is read, and zeros are written.
+      const write = copies.fetch(next.base.min(range.to.sub(1)), next.count);
       use(stage.tile(base, count, slot));
       write(slot.xor(1));
       gpu.barrier();

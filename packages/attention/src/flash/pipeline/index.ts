@@ -4,6 +4,7 @@ import { doubleBuffered } from "./double-buffered.ts";
 import type { PipelineMaker } from "./pipeline.ts";
 import { ring } from "./ring.ts";
 import { roles } from "./roles.ts";
+import { staggered } from "./staggered.ts";
 import { synchronous } from "./synchronous.ts";
 
 export const pipelines = {
@@ -11,4 +12,5 @@ export const pipelines = {
   "double-buffered": doubleBuffered,
   ring,
   roles,
+  staggered,
 } as const satisfies Record<string, PipelineMaker>;

@@ -17,6 +17,9 @@ export interface Computation {
   start(): void;
   /** With each tile of keys in turn. */
   use(tile: Tile): void;
+  /** The two halves of `use`, the first with the tile's keys and the second with its values; for tiles of one group. */
+  score(tile: Tile): void;
+  accumulate(tile: Tile): void;
   finish(): void;
 }
 

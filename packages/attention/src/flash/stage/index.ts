@@ -22,16 +22,18 @@ export interface Tile {
   value(row: UIndex, column: UIndex): F32[];
 }
 
+export type TilePart = "keys" | "values";
+
 /** Ways to bring keys [base, base + count) into a slot of shared memory, by all invocations of the crew. */
 export interface TileCopies {
   /** What a slot holds of keys and values together. */
   readonly bytes: number;
   /** At once. */
   copy(base: U32, count: U32, slot: UIndex): void;
-  /** Reads at once; what it gives writes to the slot. */
+  /** Reads at once, some row even where count is 0; what it gives writes to the slot. */
   fetch(base: U32, count: U32): (slot: UIndex) => void;
-  /** Asynchronously. */
-  start(base: U32, count: U32, slot: UIndex): void;
+  /** Asynchronously; all of it, or a part. */
+  start(base: U32, count: U32, slot: UIndex, part?: TilePart): void;
 }
 
 export interface Stage {

@@ -17,10 +17,10 @@ export const sharedStage: StageMaker = (gpu, geometry, crew) => {
   const rows = Math.min(keyLanes, keyRows);
 
   return (keys, values) => {
-    const heads: readonly HeadCopy[] = [
-      { to: keyTile, from: keys.view, access: keys.access },
-      { to: valueTile, from: values.view, access: values.access },
-    ];
+    const keyCopy: HeadCopy = { to: keyTile, from: keys.view, access: keys.access };
+    const valueCopy: HeadCopy = { to: valueTile, from: values.view, access: values.access };
+    const heads = [keyCopy, valueCopy];
+    const parts = { keys: [keyCopy], values: [valueCopy] };
     const readingFrom = (base: U32): RowCopy[] =>
       heads.map(({ to, from, access }) => ({
         to,
@@ -36,8 +36,8 @@ export const sharedStage: StageMaker = (gpu, geometry, crew) => {
           const write = copier.fetch(keyRows, { first: base, count }, heads);
           return (slot) => write(times(slot, keyRows));
         },
-        start: (base, count, slot) =>
-          copier.start(keyRows, { first: base, count }, heads, times(slot, keyRows)),
+        start: (base, count, slot, part) =>
+          copier.start(keyRows, { first: base, count }, part ? parts[part] : heads, times(slot, keyRows)),
       },
       tile: (base, count, slot) => {
         const first = times(slot, keyRows);
