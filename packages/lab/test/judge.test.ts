@@ -107,21 +107,26 @@ describe("a candidate that is right", () => {
 });
 
 describe("scratch", () => {
-  const text = (zeroed: boolean): string => `
+  const text = (zeroed: boolean | "once", left = "count"): string => `
     import { matvec } from "MATVEC";
     export function plan(shape, build) {
       const plan = matvec(shape, build, {
         write({ y, row, memory }, sum) {
           const count = memory.get(row).add(1);
-          memory.set(row, count);
+          memory.set(row, ${left});
           y.set(row, sum.mul(count.toF32()));
         },
       });
-      return { ...plan, buffers: plan.buffers.map((b) => b.name === "memory" ? { ...b, zeroed: ${zeroed} } : b) };
+      return { ...plan, buffers: plan.buffers.map((b) => b.name === "memory" ? { ...b, zeroed: ${JSON.stringify(zeroed)} } : b) };
     }`;
 
   it("is zero before every run if the plan says so", async () => {
     expect(await ask(written(text(true)))).toMatchObject({ status: "ok", reason: "" });
+  });
+
+  it("is zero before the first run if the plan says that, and then what the kernel leaves", async () => {
+    expect(await ask(written(text("once", "count.sub(1)")))).toMatchObject({ status: "ok", reason: "" });
+    expect(await ask(written(text("once")))).toMatchObject({ status: "wrong-result" });
   });
 
   it("is garbage otherwise, so that nothing may be taken for granted", async () => {
