@@ -13,7 +13,7 @@ import { EvolverError } from "@evolver/kernel";
 import type { BoundPlan, Plan } from "@evolver/lab";
 
 /** What a launch may have other than the plan's. */
-export interface ChangedLaunch {
+interface ChangedLaunch {
   readonly workgroups: number;
   /** Scalars by name. */
   readonly args: Readonly<Record<string, number>>;
