@@ -157,6 +157,24 @@ function buildProgram(finish: (code: number) => void): Command {
       finish(await compare(study, options));
     });
 
+  program
+    .command("bench")
+    .description(
+      "measure a device: bandwidth, latency, throughput, occupancy; every result is verified (docs/microbench.md)",
+    )
+    .argument("<benchmark>", "microbench")
+    .addOption(device("sim"))
+    .option("--only <tests>", "only these, such as streams,chase", list)
+    .option("--quick", "smaller arrays and fewer settings", false)
+    .option("--save <file>", "write a machine profile with what was measured")
+    .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
+    .addOption(json())
+    .addOption(verbose())
+    .action(async (what: string, options: BenchFlags) => {
+      const { bench } = await import("./commands/bench.ts");
+      finish(await bench(what, options));
+    });
+
   for (const [name, file, what] of [
     ["log", "evolution_log.md", "what every cycle saw, tried and kept"],
     ["progress", "PROGRESS.md", "the champions so far, and by how much each gained"],
@@ -214,6 +232,15 @@ interface CompareFlags extends Omit<LadderFlags, "rungs" | "seed"> {
   readonly sampler: string;
   readonly trials: number;
   readonly seeds: number;
+}
+
+interface BenchFlags {
+  readonly device: string;
+  readonly only?: readonly string[];
+  readonly quick: boolean;
+  readonly save?: string;
+  readonly report?: string;
+  readonly json: boolean;
 }
 
 function integer(low: number, high: number): (text: string) => number {

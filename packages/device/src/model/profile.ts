@@ -3,7 +3,10 @@
  * datasheet is never mistaken for a measurement.
  */
 
-export type ProfileSource = "measured" | "datasheet" | "assumed";
+import { EvolverError } from "@evolver/kernel";
+
+/** "driver": what the driver says of its GPU. */
+export type ProfileSource = "measured" | "driver" | "datasheet" | "assumed";
 
 export interface Rate {
   readonly value: number;
@@ -13,7 +16,7 @@ export interface Rate {
 export interface MachineProfile {
   /** For tables: "H200 (datasheet)". */
   readonly name: string;
-  /** What the whole profile may be called: measured only if every number is. */
+  /** What the whole profile may be called: measured only if every number is, or is the driver's. */
   readonly source: ProfileSource;
   readonly subgroupSize: number;
   readonly multiprocessors: Rate;
@@ -33,11 +36,19 @@ export interface MachineProfile {
   /** All multiprocessors together, from the second-level cache. */
   readonly cacheGBPerSecond: Rate;
   readonly memoryGBPerSecond: Rate;
+  /** Of a dependent load from the first-level cache, from the cache that all multiprocessors share, and from memory. */
+  readonly firstLevelLatencyClocks: Rate;
+  readonly cacheLatencyClocks: Rate;
   readonly globalLatencyClocks: Rate;
   readonly sharedLatencyClocks: Rate;
   readonly barrierClocks: Rate;
   readonly arithmeticLatencyClocks: Rate;
   readonly launchMicroseconds: Rate;
+  /** Atomic additions of all multiprocessors together: on one word of global memory, and on words of their own. */
+  readonly contendedAtomicsPerMicrosecond: Rate;
+  readonly globalAtomicsPerMicrosecond: Rate;
+  /** Atomic additions of one multiprocessor on one word of its shared memory. */
+  readonly sharedAtomicsPerMicrosecond: Rate;
   readonly maxInvocationsPerMultiprocessor: Rate;
   readonly maxWorkgroupsPerMultiprocessor: Rate;
   readonly sharedBytesPerMultiprocessor: Rate;
@@ -64,12 +75,70 @@ export const h200Datasheet: MachineProfile = Object.freeze({
   sectorsPerClock: datasheet(4),
   cacheGBPerSecond: assumed(5500),
   memoryGBPerSecond: datasheet(4800),
+  firstLevelLatencyClocks: assumed(35),
+  cacheLatencyClocks: assumed(270),
   globalLatencyClocks: assumed(600),
   sharedLatencyClocks: assumed(30),
   barrierClocks: assumed(30),
   arithmeticLatencyClocks: assumed(4),
   launchMicroseconds: assumed(3),
+  contendedAtomicsPerMicrosecond: assumed(2000),
+  globalAtomicsPerMicrosecond: assumed(100_000),
+  sharedAtomicsPerMicrosecond: assumed(2000),
   maxInvocationsPerMultiprocessor: datasheet(2048),
   maxWorkgroupsPerMultiprocessor: datasheet(32),
   sharedBytesPerMultiprocessor: datasheet(233472),
 });
+
+const SOURCES: readonly string[] = ["measured", "driver", "datasheet", "assumed"] satisfies ProfileSource[];
+
+/**
+ * A profile from its JSON text, as `evolver bench microbench --save` writes it.
+ * @throws EvolverError PROFILE_INVALID, naming the field that is missing, unknown or no positive number
+ */
+export function parseProfile(text: string): MachineProfile {
+  const given = parseJson(text);
+  for (const field of Object.keys(given)) {
+    if (!Object.hasOwn(h200Datasheet, field)) throw invalid(`has an unknown field "${field}"`);
+  }
+  const fields = Object.entries(h200Datasheet).map(([field, example]) => {
+    const value = given[field];
+    if (value === undefined) throw invalid(`lacks "${field}"`);
+    if (field === "source") return [field, sourceIn(value, "the profile")];
+    if (typeof example === "object") return [field, rateIn(value, field)];
+    if (typeof value !== typeof example) throw invalid(`has no ${typeof example} for "${field}"`);
+    return [field, value];
+  });
+  const profile = Object.freeze(Object.fromEntries(fields)) as MachineProfile;
+  if (![4, 8, 16, 32, 64, 128].includes(profile.subgroupSize))
+    throw invalid(`has ${profile.subgroupSize} for "subgroupSize", which is no width of subgroups`);
+  return profile;
+}
+
+function parseJson(text: string): Readonly<Record<string, unknown>> {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    throw invalid(`is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw invalid("is no JSON object");
+  return given as Readonly<Record<string, unknown>>;
+}
+
+function rateIn(given: unknown, field: string): Rate {
+  const { value, source } = (typeof given === "object" && given !== null ? given : {}) as Partial<Rate>;
+  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
+    throw invalid(`has no positive number in "${field}.value"`);
+  return Object.freeze({ value, source: sourceIn(source, `"${field}"`) });
+}
+
+function sourceIn(given: unknown, where: string): ProfileSource {
+  if (typeof given === "string" && SOURCES.includes(given)) return given as ProfileSource;
+  throw invalid(`does not say where ${where} is from: "source" is one of ${SOURCES.join(", ")}`);
+}
+
+const invalid = (what: string): EvolverError =>
+  new EvolverError("PROFILE_INVALID", `the machine profile ${what}`, {
+    hint: "write one with `evolver bench microbench --device D --save FILE`",
+  });

@@ -1,0 +1,6 @@
+/** Microbenchmarks of a device: bandwidth, throughput, latency, occupancy; and the machine profile that they give. */
+
+export { profileOf } from "./profile.ts";
+export type { MicrobenchReport, Section } from "./report.ts";
+export { findTests, runMicrobench, type MicrobenchOptions } from "./run.ts";
+export { plotSvg, rooflineSvg } from "./svg.ts";

@@ -1,0 +1,133 @@
+/** Plots as SVG text: lines over linear or logarithmic axes, and the roofline. No library, no script. */
+
+import type { MicrobenchReport, Plot, Series } from "./report.ts";
+
+const SIZE = { width: 760, height: 440 } as const;
+const FRAME = { left: 76, right: 150, top: 44, bottom: 56 } as const;
+/** Colours that colour-blind people can tell apart (Okabe and Ito). */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+
+interface Axis {
+  readonly ticks: readonly number[];
+  /** From 0 to 1 along the axis. */
+  at(value: number): number;
+}
+
+function axis(values: readonly number[], isLog: boolean): Axis {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  if (isLog) {
+    const [from, to] = [Math.log10(low), Math.max(Math.log10(high), Math.log10(low) + 1e-6)];
+    const first = Math.floor(from);
+    const decades = Array.from({ length: Math.ceil(to) - first + 1 }, (_, k) => 10 ** (first + k));
+    const steps = to - from > 3 ? [1] : [1, 2, 5];
+    const ticks = decades.flatMap((decade) => steps.map((step) => step * decade));
+    const room = (to - from) * 0.04;
+    const [start, end] = [from - room, to + room];
+    return {
+      ticks: ticks.filter((tick) => Math.log10(tick) >= start && Math.log10(tick) <= end),
+      at: (value) => (Math.log10(value) - start) / (end - start),
+    };
+  }
+  const end = high > 0 ? high * 1.05 : 1;
+  const step =
+    [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(end / 5))).find((s) => end / s <= 8) ?? end;
+  const ticks = Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
+  return { ticks, at: (value) => value / end };
+}
+
+const number = (value: number): string => {
+  const [unit, scale] =
+    value >= 1e9 ? ["G", 1e9] : value >= 1e6 ? ["M", 1e6] : value >= 1e3 ? ["k", 1e3] : ["", 1];
+  return `${Number((value / scale).toPrecision(3))}${unit}`;
+};
+
+const escape = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const fixed = (value: number): string => value.toFixed(1);
+
+/** Points that an axis can show. */
+const visible = ({ logX, logY }: Plot, { points }: Series): Series["points"] =>
+  points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && (!logX || x > 0) && (!logY || y > 0));
+
+/** @param plot with at least one point that its axes can show */
+export function plotSvg(plot: Plot): string {
+  const lines = plot.series.map((series) => ({ name: series.name, points: visible(plot, series) }));
+  const all = lines.flatMap(({ points }) => points);
+  const xs = axis(
+    all.map(([x]) => x),
+    plot.logX,
+  );
+  const ys = axis(
+    all.map(([, y]) => y),
+    plot.logY,
+  );
+  const inner = {
+    width: SIZE.width - FRAME.left - FRAME.right,
+    height: SIZE.height - FRAME.top - FRAME.bottom,
+  };
+  const px = (x: number): string => fixed(FRAME.left + xs.at(x) * inner.width);
+  const py = (y: number): string => fixed(FRAME.top + (1 - ys.at(y)) * inner.height);
+  const bottom = FRAME.top + inner.height;
+  const right = FRAME.left + inner.width;
+  const parts = [
+    `<rect width="${SIZE.width}" height="${SIZE.height}" fill="white"/>`,
+    `<text x="${FRAME.left}" y="24" font-size="15" font-weight="bold">${escape(plot.title)}</text>`,
+    ...xs.ticks.map(
+      (tick) =>
+        `<path d="M${px(tick)} ${FRAME.top}V${bottom}" stroke="#ddd"/><text x="${px(tick)}" y="${bottom + 18}" text-anchor="middle">${number(tick)}</text>`,
+    ),
+    ...ys.ticks.map(
+      (tick) =>
+        `<path d="M${FRAME.left} ${py(tick)}H${right}" stroke="#ddd"/><text x="${FRAME.left - 8}" y="${py(tick)}" text-anchor="end" dominant-baseline="middle">${number(tick)}</text>`,
+    ),
+    `<rect x="${FRAME.left}" y="${FRAME.top}" width="${inner.width}" height="${inner.height}" fill="none" stroke="#444"/>`,
+    `<text x="${FRAME.left + inner.width / 2}" y="${SIZE.height - 14}" text-anchor="middle">${escape(plot.x)}</text>`,
+    `<text transform="translate(18 ${FRAME.top + inner.height / 2}) rotate(-90)" text-anchor="middle">${escape(plot.y)}</text>`,
+    ...lines.flatMap(({ name, points }, k) => {
+      const colour = COLOURS[k % COLOURS.length] as string;
+      const path = points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x)} ${py(y)}`).join("");
+      const dots = points.map(([x, y]) => `<circle cx="${px(x)}" cy="${py(y)}" r="3" fill="${colour}"/>`);
+      const legend =
+        name === ""
+          ? []
+          : [
+              `<text x="${right + 12}" y="${FRAME.top + 12 + 18 * k}" fill="${colour}">${escape(name)}</text>`,
+            ];
+      return [`<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`, ...dots, ...legend];
+    }),
+  ];
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" font-family="sans-serif" font-size="12">\n${parts.join("\n")}\n</svg>\n`;
+}
+
+/** The roofline of the measured peaks: attainable FLOP/s over FLOPs a byte. Null where either peak was not measured. */
+export function rooflineSvg({ sections, deviceName }: MicrobenchReport): string | null {
+  const figures = sections.flatMap((section) => section.figures);
+  const value = (id: string): number | undefined => figures.find((figure) => figure.id === id)?.value;
+  const [peak, memory, cache] = [value("fmaPeak"), value("copyGBPerSecond"), value("cacheGBPerSecond")];
+  if (peak === undefined || memory === undefined) return null;
+  const ridge = peak / memory;
+  const from = Math.min(0.1, ridge / 100);
+  const to = ridge * 30;
+  const roof = (name: string, gbPerSecond: number): Series => {
+    const corner = peak / gbPerSecond;
+    return {
+      name,
+      points: [
+        [from, from * gbPerSecond],
+        [corner, peak],
+        [to, peak],
+      ],
+    };
+  };
+  return plotSvg({
+    id: "roofline",
+    title: `Roofline of ${deviceName}: ${number(peak * 1e9)}FLOP/s, ${number(memory * 1e9)}B/s, ridge at ${ridge.toPrecision(3)}`,
+    x: "FLOPs a byte",
+    y: "GFLOP/s",
+    logX: true,
+    logY: true,
+    series: [roof("memory", memory), ...(cache === undefined ? [] : [roof("cache", cache)])],
+  });
+}

@@ -1,0 +1,339 @@
+/**
+ * Arithmetic: chains of one operation, each result the operand of the next. One chain and one subgroup show an operation's
+ * latency; several independent chains in many subgroups show the throughput. What the language compiles an operation to
+ * is measured, with the accuracy that it promises: a division is the exact one, not an approximation.
+ */
+
+import { buffer, cos, exp2, f32, fma, kernel, log, rsqrt, sin, sqrt, u32 } from "@evolver/kernel";
+import type { F32, Gpu, Kernel, U32 } from "@evolver/kernel";
+import { fill, once, POISON, random16, report, verdictParam } from "../kernels.ts";
+import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
+import {
+  best,
+  bySize,
+  doubling,
+  figure,
+  latencyFigures,
+  seriesBy,
+  type Context,
+  type Plan,
+  type Test,
+} from "../test.ts";
+import type { Outcome } from "../runner.ts";
+
+/** Operations of an iteration, over all chains, so that the loop itself is below 1 %. */
+const LATENCY_UNROLL = 128;
+const THROUGHPUT_UNROLL = 256;
+/** Of functions that are long themselves: the loop must stay in the instruction cache, and compilers have to swallow it. */
+const FUNCTION_UNROLL = 16;
+
+interface Operation {
+  readonly name: string;
+  readonly title: string;
+  readonly step: (x: F32, a: F32, b: F32, gpu: Gpu, source: U32) => F32;
+  /** Operands that are known at run time only. */
+  readonly a: number;
+  readonly b: number;
+  /** A chain's result is keep · (what it started from) + gain · steps + fixed. */
+  readonly keep: 0 | 1;
+  readonly gain: number;
+  readonly fixed: number;
+  readonly tolerance: number;
+  /** Floating-point operations of a step, or "Gop/s". */
+  readonly flops: 1 | 2 | null;
+  /** A function of many instructions. */
+  readonly long?: boolean;
+  /** The lanes of a subgroup turn by one each step. */
+  readonly turns?: boolean;
+}
+
+/** Repeats f from 1 until it stays where it is, as a chain of it does. */
+function fixedPoint(f: (x: number) => number): number {
+  let x = 1;
+  for (let k = 0; k < 200; k++) x = f(x);
+  return x;
+}
+
+const exact = { fixed: 0, tolerance: 0 } as const;
+const settles = { keep: 0, gain: 0, flops: null, tolerance: 1e-4, long: true } as const;
+
+export const OPERATIONS: readonly Operation[] = [
+  // x · 1 + 1 counts every step exactly, and no compiler knows the operands.
+  {
+    ...exact,
+    name: "fma",
+    title: "fused multiply-add",
+    step: (x, a, b) => fma(x, a, b),
+    a: 1,
+    b: 1,
+    keep: 1,
+    gain: 1,
+    flops: 2,
+  },
+  {
+    ...exact,
+    name: "add",
+    title: "add",
+    step: (x, _, b) => x.add(b),
+    a: 0,
+    b: 1,
+    keep: 1,
+    gain: 1,
+    flops: 1,
+  },
+  // Times −1 an even number of times.
+  {
+    ...exact,
+    name: "mul",
+    title: "multiply",
+    step: (x, a) => x.mul(a),
+    a: -1,
+    b: 0,
+    keep: 1,
+    gain: 0,
+    flops: 1,
+  },
+  {
+    ...settles,
+    name: "exp2",
+    title: "exp2 (of −x)",
+    step: (x) => exp2(x.neg()),
+    a: 0,
+    b: 0,
+    fixed: fixedPoint((x) => 2 ** -x),
+  },
+  {
+    ...settles,
+    name: "log",
+    title: "log (of x + 3)",
+    step: (x, a) => log(x.add(a)),
+    a: 3,
+    b: 0,
+    fixed: fixedPoint((x) => Math.log(x + 3)),
+  },
+  { ...settles, name: "sqrt", title: "square root", step: (x) => sqrt(x), a: 0, b: 0, fixed: 1 },
+  { ...settles, name: "rsqrt", title: "1 / square root", step: (x) => rsqrt(x), a: 0, b: 0, fixed: 1 },
+  {
+    ...settles,
+    name: "div",
+    title: "division (of 2 by x + 1)",
+    step: (x, a, b) => a.div(x.add(b)),
+    a: 2,
+    b: 1,
+    fixed: 1,
+  },
+  { ...settles, name: "cos", title: "cosine", step: (x) => cos(x), a: 0, b: 0, fixed: fixedPoint(Math.cos) },
+  {
+    ...settles,
+    name: "sin",
+    title: "sine (of x + 1)",
+    step: (x, a) => sin(x.add(a)),
+    a: 1,
+    b: 0,
+    fixed: fixedPoint((x) => Math.sin(x + 1)),
+  },
+  {
+    ...exact,
+    name: "shuffle",
+    title: "shuffle",
+    step: (x, _a, _b, gpu, source) => gpu.subgroup.shuffle(x, source),
+    a: 0,
+    b: 0,
+    keep: 1,
+    gain: 0,
+    flops: null,
+    turns: true,
+  },
+];
+
+interface Shape {
+  readonly block: number;
+  /** Independent chains of an invocation. */
+  readonly chains: number;
+  /** Steps of all chains together in an iteration. */
+  readonly unroll: number;
+}
+
+/** What the first chain of an invocation starts from; the next ones start one higher each. */
+const start = (i: U32): F32 => random16(i).and(127).add(1).toF32();
+
+function chainKernel(operation: Operation, { block, chains, unroll }: Shape): Kernel {
+  return once(`${operation.name}_b${block}_c${chains}_u${unroll}`, (name) =>
+    kernel(
+      name,
+      { params: { to: buffer(f32, "write"), a: f32, b: f32, iterations: u32 }, workgroup: [block] },
+      ({ to, a, b, iterations }, gpu) => {
+        const i = gpu.workgroupIndex.mul(block).add(gpu.localIndex);
+        const first = start(i);
+        const source = operation.turns === true ? gpu.lane.add(1).and(gpu.subgroupSize - 1) : gpu.localIndex;
+        const values = Array.from({ length: chains }, (_, k) => gpu.var(f32, first.add(k)));
+        gpu.for({ from: 0, to: iterations }, () => {
+          for (let step = 0; step < unroll / chains; step++)
+            for (const x of values) x.set(operation.step(x.get(), a, b, gpu, source));
+        });
+        const sum = values.reduce((total, x) => total.add(x.get()), gpu.constant(f32, 0));
+        to.set(i, sum);
+      },
+    ),
+  );
+}
+
+function checkChains(operation: Operation, { block, chains, unroll }: Shape): Kernel {
+  return once(`check_${operation.name}_b${block}_c${chains}_u${unroll}`, (name) =>
+    kernel(
+      name,
+      {
+        params: { from: buffer(f32), fixed: f32, tolerance: f32, iterations: u32, ...verdictParam },
+        workgroup: [block],
+      },
+      ({ from, fixed, tolerance, iterations, verdict }, gpu) => {
+        const i = gpu.workgroupIndex.mul(block).add(gpu.localIndex);
+        const steps = iterations.mul(unroll / chains);
+        const width = gpu.subgroupSize;
+        const lane = gpu.localIndex.and(width - 1);
+        const began = operation.turns === true ? i.sub(lane).add(lane.add(steps).and(width - 1)) : i;
+        const kept = start(began)
+          .mul(chains)
+          .add((chains * (chains - 1)) / 2)
+          .mul(operation.keep);
+        const gained = steps.toF32().mul(operation.gain * chains);
+        const wanted = kept.add(gained).add(fixed.mul(chains));
+        // Not "error > tolerance", which a NaN would pass.
+        const right = from.get(i).sub(wanted).abs().le(wanted.abs().mul(tolerance));
+        report(gpu, verdict, right.not(), i);
+      },
+    ),
+  );
+}
+
+/** Sums of all chains stay below 2²⁴ and so exact. */
+const maxIterations = ({ unroll }: Shape): number => Math.floor((2 ** 24 - 2 ** 13) / unroll);
+
+const outputs = (setup: Setup): BufferSpec => ({
+  name: "chains",
+  element: "f32",
+  length: bySize(setup, 2 ** 12, 2 ** 14, 2 ** 22),
+});
+
+function chainCase(
+  operation: Operation,
+  shape: Shape,
+  workgroups: Count,
+  kind: "latency" | "throughput" | "table",
+  setup: Setup,
+): CaseSpec {
+  const { block, chains, unroll } = shape;
+  const { a, b, fixed, tolerance, flops } = operation;
+  const to = outputs(setup);
+  const isLatency = kind === "latency";
+  return {
+    id: `${operation.name}.${kind}.b${block}.c${chains}`,
+    name: isLatency
+      ? `${operation.title}, latency`
+      : `${operation.title}, ${block} invocations, ${chains} chains`,
+    unit: isLatency ? "ns" : flops === null ? "Gop/s" : "GFLOP/s",
+    launch: { kernel: chainKernel(operation, shape), workgroups, args: { to, a, b } },
+    before: [fill(to, POISON)],
+    check: { kernel: checkChains(operation, shape), workgroups, args: { from: to, fixed, tolerance } },
+    work: isLatency ? unroll : block * unroll * (flops ?? 1),
+    // What settles has to be given the steps to do so.
+    iterations: { max: maxIterations(shape), min: operation.keep === 0 ? (64 * chains) / unroll : 1 },
+    settings: { operation: operation.name, kind, block, chains },
+  };
+}
+
+/** One subgroup, one chain. */
+const latencyCase = (operation: Operation, setup: Setup): CaseSpec =>
+  chainCase(
+    operation,
+    { block: setup.subgroup, chains: 1, unroll: operation.long === true ? FUNCTION_UNROLL : LATENCY_UNROLL },
+    1,
+    "latency",
+    setup,
+  );
+
+function throughputCases(operation: Operation, setup: Setup): CaseSpec[] {
+  const block = Math.min(256, setup.maxInvocations);
+  // Enough workgroups to fill every multiprocessor twice over.
+  const workgroups: Count = bySize<Count>(setup, 2, 16, { perMultiprocessor: 16 });
+  const chains = bySize(setup, [4], [4, 8], setup.quick ? [8] : [1, 2, 4, 8]);
+  return chains.map((count) =>
+    chainCase(
+      operation,
+      { block, chains: count, unroll: operation.long === true ? FUNCTION_UNROLL : THROUGHPUT_UNROLL },
+      workgroups,
+      "throughput",
+      setup,
+    ),
+  );
+}
+
+/** One workgroup on each multiprocessor: how many subgroups and chains it takes. */
+function tableCases(operation: Operation, setup: Setup): CaseSpec[] {
+  if (setup.size !== "full") return [];
+  const largest = Math.min(1024, setup.maxInvocations);
+  const blocks = doubling(setup.subgroup, largest).filter((_, k) => !setup.quick || k % 2 === 0);
+  return blocks.flatMap((block) =>
+    (setup.quick ? [1, 4] : [1, 2, 4, 8]).map((chains) =>
+      chainCase(
+        operation,
+        { block, chains, unroll: THROUGHPUT_UNROLL },
+        { perMultiprocessor: 1 },
+        "table",
+        setup,
+      ),
+    ),
+  );
+}
+
+function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["read"]> {
+  const of = (name: string, kind: string) =>
+    outcomes.filter(({ spec: { settings } }) => settings["operation"] === name && settings["kind"] === kind);
+  const figures = OPERATIONS.flatMap(({ name, title, flops }) => {
+    const latency = best(of(name, "latency"), "less");
+    const peak = best(of(name, "throughput"))?.value ?? null;
+    const perClock =
+      peak === null || context.clockGHz === null
+        ? null
+        : peak / (flops ?? 1) / context.clockGHz / context.multiprocessors;
+    return [
+      ...latencyFigures(`${name}Latency`, `${title}, latency`, latency?.value ?? null, context),
+      ...figure(`${name}Peak`, `${title}, throughput`, peak, flops === null ? "Gop/s" : "GFLOP/s"),
+      ...figure(`${name}LanesPerClock`, `${title}, lanes a clock and multiprocessor`, perClock, "lanes"),
+    ];
+  });
+  return {
+    figures,
+    plots: [
+      {
+        id: "arithmetic",
+        title: "fma: throughput by invocations of the one workgroup on each multiprocessor, and chains",
+        x: "invocations",
+        y: "GFLOP/s",
+        logX: true,
+        logY: true,
+        series: seriesBy(of("fma", "table"), "block", "chains"),
+      },
+    ].filter(({ series }) => series.length > 0),
+  };
+}
+
+export const arithmetic: Test = {
+  id: "arithmetic",
+  title: "Arithmetic",
+  about:
+    "Latency (one chain, one subgroup) and throughput (several chains, many subgroups) of f32 operations as the language compiles them, special functions and shuffles included.",
+  plan: (setup): Plan => {
+    const chosen = OPERATIONS.filter(({ name }) => setup.size === "full" || name !== "cos");
+    const [first] = chosen as [Operation];
+    return {
+      fills: [],
+      cases: [
+        ...chosen.map((operation) => latencyCase(operation, setup)),
+        ...chosen.flatMap((operation) => throughputCases(operation, setup)),
+        ...tableCases(first, setup),
+      ],
+      read,
+    };
+  },
+};
