@@ -48,7 +48,7 @@ export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOpt
   const workgroups = threeCounts(
     options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]),
   );
-  const size = kernel.build({ subgroup: device.subgroupSize }).workgroupSize;
+  const size = kernel.build({ subgroup: device.subgroupSize, waits: device.waits }).workgroupSize;
   const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
   const integers = Object.values(params).filter(
     (param) => param.kind === "type" && param.type !== "f32",

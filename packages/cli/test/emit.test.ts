@@ -54,6 +54,25 @@ describe.each(MARKS)("for %s", (target, mark) => {
   });
 });
 
+it("a kernel that asks whether subgroups may wait is built for its target", async () => {
+  writeFileSync(
+    join(folder, "asking.ts"),
+    `import { buffer, kernel, u32 } from "@evolver/kernel";
+export const asking = kernel("asking", { params: { y: buffer(u32, "write") }, workgroup: [64] }, ({ y }, gpu) => {
+  if (gpu.waits) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
+  else gpu.barrier();
+  y.set(gpu.localIndex, 1);
+});
+`,
+  );
+  const sources = await Promise.all(
+    ["cuda", "wgsl"].map((target) => evolver(["emit", "asking.ts", "--target", target], folder)),
+  );
+  expect(sources.map(({ code }) => code)).toEqual([0, 0]);
+  expect(sources[0]?.stdout).toContain("arrive(&");
+  expect(sources[1]?.stdout).toContain("workgroupBarrier();");
+});
+
 /** Runs the command in this process. */
 async function captured(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   let [stdout, stderr] = ["", ""];

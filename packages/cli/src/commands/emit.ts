@@ -7,6 +7,7 @@ import {
   emit,
   emitSelftest,
   EvolverError,
+  targetWaits,
   type EmitTarget,
   type Kernel,
   type KernelIR,
@@ -93,7 +94,8 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   const kernels = await loadKernels(target);
   const [only] = kernels;
   if (kernels.length === 1 && only !== undefined) {
-    const kernel = only.kernel.build({ subgroup: options.subgroup });
+    const waits = targetWaits(options.target);
+    const kernel = only.kernel.build({ subgroup: options.subgroup, waits });
     return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, options) : null };
   }
   throw new EvolverError("EXPORT_MISSING", `${target} exports ${kernels.length} kernels; emit takes one`, {

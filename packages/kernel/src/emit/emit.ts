@@ -7,11 +7,15 @@ import { JsEmitter } from "./js.ts";
 import { WgslEmitter } from "./wgsl.ts";
 import type { EmitOptions, Emitted, EmitTarget } from "./result.ts";
 
+/** Whether subgroups on a target may wait for each other: what to build a kernel with for it. See BuildOptions. */
+export const targetWaits = (target: EmitTarget): boolean => target === "cuda" || target === "hip";
+
 /**
  * Emits a verified kernel as source text.
  *
- * @throws EvolverError UNSUPPORTED_SUBGROUP for a width that the target never has, DYNAMIC_UNIFORMITY for a kernel that
- *   WebGPU would refuse
+ * @throws EvolverError UNSUPPORTED_SUBGROUP for a width that the target never has, DYNAMIC_UNIFORMITY and
+ *   UNSUPPORTED_SUBGROUP_BARRIER for a kernel that WebGPU would refuse, WAITS_UNAVAILABLE for phase barriers on a target
+ *   without them
  */
 export function emit(ir: KernelIR, target: EmitTarget, options: EmitOptions = {}): Emitted {
   switch (target) {

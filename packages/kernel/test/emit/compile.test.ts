@@ -1,7 +1,7 @@
 /** Real compilers take what the emitters write, for every operation of the language. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { emit } from "@evolver/kernel";
+import { emit, targetWaits } from "@evolver/kernel";
 import type { EmitOptions, EmitTarget } from "@evolver/kernel";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import {
@@ -18,7 +18,7 @@ import { zoo } from "./zoo.ts";
 function sources(target: EmitTarget, subgroup: number, options: EmitOptions = {}): NamedSource[] {
   return Object.entries(zoo).map(([name, kernel]) => ({
     name,
-    source: emit(kernel.build({ subgroup, waits: target !== "wgsl" }), target, options).source,
+    source: emit(kernel.build({ subgroup, waits: targetWaits(target) }), target, options).source,
   }));
 }
 
@@ -28,6 +28,29 @@ const withNvcc = requireOptional("nvcc", nvcc !== null, "install the CUDA toolki
 withNvcc("CUDA", () => {
   it("compiles for every architecture", () => {
     expect(compileCuda(sources("cuda", 32), ARCHITECTURES).log).toBe("");
+  });
+
+  it("compiles for GPUs from before asynchronous copies", () => {
+    const asynchronous = sources("cuda", 32).filter(({ name }) => name === "copies" || name === "pipelined");
+    expect(asynchronous).toHaveLength(2);
+    expect(compileCuda(asynchronous, ["sm_75"], ["-Wno-deprecated-gpu-targets"]).log).toBe("");
+  });
+
+  it("asks for asynchronous copies and phase barriers by their instructions", () => {
+    const ptx = (name: "copies" | "pipelined"): string =>
+      compilePtx({ name, source: emit(zoo[name].build({ subgroup: 32 }), "cuda").source });
+    for (const instruction of [
+      /cp\.async\.cg\.shared\.global \[%\w+\], \[%\w+\], 16/,
+      /cp\.async\.ca/,
+      /cp\.async\.wait_group 1/,
+    ])
+      expect(ptx("copies")).toMatch(instruction);
+    for (const instruction of [
+      /mbarrier\.init\.shared/,
+      /cp\.async\.mbarrier\.arrive\.noinc/,
+      /test_wait\.parity/,
+    ])
+      expect(ptx("pipelined")).toMatch(instruction);
   });
 
   it("compiles with line directives and a linear grid", () => {
