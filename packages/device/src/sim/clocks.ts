@@ -9,6 +9,7 @@
  */
 
 import { unitLanes } from "./checks.ts";
+import type { Flight } from "./flights.ts";
 import type { Known, Subgroup, Times } from "./subgroup.ts";
 
 /** What a release published, and the workgroup that it speaks of. */
@@ -22,19 +23,29 @@ const NOBODY: ReadonlyMap<number, Times> = new Map();
 export class Clocks {
   readonly nothing: Known;
   readonly #size: number;
+  /** Lengths of `here`: twice the size where copies land on behalf of phases. */
+  readonly #actors: number;
   readonly #unit: number;
   readonly #subgroups: readonly Subgroup[];
   /** What an acquiring access learns, by memory and element. */
   readonly #released: readonly Map<number, Released>[];
   #workgroup = 0;
+  /** The last join. */
+  #joined: { readonly a: Known; readonly b: Known; readonly result: Known };
 
-  /** @param memories how many there are */
-  constructor(subgroups: readonly Subgroup[], memories: number) {
+  /**
+   * @param memories how many there are
+   * @param copies whether copies land when a phase is seen complete, which those who started them do not know: then
+   *   the copies of invocation i are an actor of their own, number size + i
+   */
+  constructor(subgroups: readonly Subgroup[], memories: number, copies: boolean) {
     this.#subgroups = subgroups;
     this.#size = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
     this.#unit = unitLanes(subgroups[0]?.mask.length ?? 32);
     this.#released = Array.from({ length: memories }, () => new Map<number, Released>());
-    this.nothing = this.#freeze(new Int32Array(this.#size), NOBODY);
+    this.#actors = this.#size * (copies ? 2 : 1);
+    this.nothing = this.#freeze(new Int32Array(this.#actors), NOBODY);
+    this.#joined = { a: this.nothing, b: this.nothing, result: this.nothing };
   }
 
   beginWorkgroup(workgroup: number, time: number): void {
@@ -57,12 +68,12 @@ export class Clocks {
         last = known;
       }
     }
-    this.#learn(this.#freeze(new Int32Array(this.#size).fill(time), there), time + 1);
+    this.#learn(this.#freeze(new Int32Array(this.#actors).fill(time), there), time + 1);
   }
 
   /** Active lanes of a subgroup met. */
-  fence(S: Subgroup, M: Uint8Array, n: number, time: number): void {
-    this.learn(S, M, n, this.publish(S, M, this.nothing, time));
+  fence(S: Subgroup, M: Uint8Array, time: number): void {
+    this.learn(S, M, this.publish(S, M, this.nothing, time));
     S.tick = time + 1;
   }
 
@@ -85,7 +96,7 @@ export class Clocks {
   }
 
   /** Active lanes learn what was released. */
-  learn(S: Subgroup, M: Uint8Array, n: number, released: Known): void {
+  learn(S: Subgroup, M: Uint8Array, released: Known): void {
     let last: Known | null = null;
     let result = released;
     for (let l = 0; l < S.lanes; l++) {
@@ -95,11 +106,32 @@ export class Clocks {
       last = known;
       S.known[l] = result;
     }
-    if (n < S.lanes) S.common = null;
-    else S.common = S.known.every((known) => known === result) ? result : null;
+    this.agree(S);
+  }
+
+  /** Adds that copies of these lanes landed at this time. */
+  withLanded(known: Known, flights: readonly Pick<Flight, "subgroup" | "mask">[], time: number): Known {
+    const here = known.here.slice();
+    for (const { subgroup, mask } of flights)
+      for (let l = 0; l < subgroup.lanes; l++) if (mask[l] !== 0) here[this.#size + subgroup.base + l] = time;
+    return { here, low: known.low, there: known.there };
+  }
+
+  /** Finds out whether all lanes know the same. */
+  agree(S: Subgroup): void {
+    const first = S.known[0] as Known;
+    S.common = S.known.every((known) => known === first) ? first : null;
   }
 
   join(a: Known, b: Known): Known {
+    if (a === this.#joined.a && b === this.#joined.b) return this.#joined.result;
+    const result = this.#join(a, b);
+    // The lanes of a subgroup mostly join the same.
+    this.#joined = { a, b, result };
+    return result;
+  }
+
+  #join(a: Known, b: Known): Known {
     if (a === b || b === this.nothing) return a;
     if (a === this.nothing) return b;
     const there = joinThere(a.there, b.there);
@@ -129,10 +161,8 @@ export class Clocks {
     const released = this.#released[memory] as Map<number, Released>;
     const found = released.get(element);
     const before = found === undefined ? this.nothing : this.#fromHere(found);
-    if ((order === "acquire" || order === "acq_rel") && before !== this.nothing) {
+    if ((order === "acquire" || order === "acq_rel") && before !== this.nothing)
       S.known[lane] = this.join(S.known[lane] as Known, before);
-      S.common = null;
-    }
     if (!writes) return;
     const kept = modifies ? before : this.nothing;
     if (order === "release" || order === "acq_rel") {

@@ -16,11 +16,11 @@ export function landingFunction(
   options: CheckOptions,
 ): string {
   const put = Array.from({ length: w }, (_, j) => `m${k}[i+${j}]=X[x+${j}];`).join("");
-  const record = `const mark=f.site*${WHO}+f.subgroup.base;${each(
-    perElement(w, "A[l]", `if(fl${k}[e]===mark+l+1)fl${k}[e]=0;ws${k}[e]=when;wm${k}[e]=mark+l;`),
+  const record = `const mark=f.site*${WHO}+f.subgroup.base,writer=mark+actor;${each(
+    perElement(w, "A[l]", `if(fl${k}[e]===mark+l+1)fl${k}[e]=0;ws${k}[e]=now;wm${k}[e]=writer+l;`),
   )}`;
-  return `function ${name}(f,time){
-  const A=f.at,M=f.mask,n=f.count,X=f.data,o=0,when=time===0?now:time;changes++;${scan(w)}
+  return `function ${name}(f,actor){
+  const A=f.at,M=f.mask,n=f.count,X=f.data,o=0;changes++;${scan(w)}
   ${options.counters ? countCode(k, memory, w, "write") : ""}
   ${options.races === "none" ? "" : `if(checked${k}){${record}}`}
   ${each(`const i=A[l],x=l*${w};${put}`)}

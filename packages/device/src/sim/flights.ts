@@ -12,8 +12,8 @@ export interface FlightType {
   readonly memory: number;
   /** Bytes a lane. */
   readonly bytes: number;
-  /** Writes the data, at this time; 0 stands for now. */
-  land(flight: Flight, time: number): void;
+  /** Writes the data, now. Who does is the lane of each copy plus `actor` (see Clocks). */
+  land(flight: Flight, actor: number): void;
   /** Flights that are over, for new ones. */
   readonly free: Flight[];
   data(): AnyTypedArray;
@@ -31,8 +31,8 @@ export interface Flight {
   site: number;
   /** Lanes in the mask. */
   count: number;
-  /** When its lanes arrived at the phase that it belongs to; 0 before. */
-  time: number;
+  /** Whether it belongs to a phase. */
+  attached: boolean;
   landed: boolean;
   /** Lists that hold it. */
   holders: number;
@@ -75,7 +75,7 @@ export class Flights {
   take(type: FlightType, subgroup: Subgroup, site: number): Flight {
     const width = subgroup.mask.length;
     const flight = type.free.pop() ?? {
-      ...{ type, subgroup, site, count: 0, time: 0, landed: false, holders: 0 },
+      ...{ type, subgroup, site, count: 0, attached: false, landed: false, holders: 0 },
       at: new Int32Array(width),
       group: new Int32Array(width),
       mask: new Uint8Array(width),
@@ -83,7 +83,7 @@ export class Flights {
     };
     flight.subgroup = subgroup;
     flight.site = site;
-    flight.time = 0;
+    flight.attached = false;
     flight.landed = false;
     flight.holders = 1;
     return flight;
@@ -134,14 +134,14 @@ export class Flights {
         if (isDue) count++;
       }
       return count;
-    }).forEach((flight) => this.land(flight));
+    }).forEach((flight) => this.#land(flight, 0));
   }
 
   /** Makes the copies that active lanes started since their last such arrival part of a phase that they arrive at. */
-  attach(S: Subgroup, M: Uint8Array, time: number): Flight[] {
+  attach(S: Subgroup, M: Uint8Array): Flight[] {
     const { lanes } = S;
     const attached = this.#sift(S, (flight, due) => {
-      if (flight.time !== 0) return 0;
+      if (flight.attached) return 0;
       let count = 0;
       for (let l = 0; l < lanes; l++) {
         due[l] = flight.mask[l] !== 0 && M[l] !== 0 ? 1 : 0;
@@ -151,7 +151,7 @@ export class Flights {
     });
     const queue = this.#queue(S);
     for (const flight of attached) {
-      flight.time = time;
+      flight.attached = true;
       // The subgroup keeps it too: the lanes may wait for their copies themselves.
       flight.holders++;
       queue.push(flight);
@@ -159,13 +159,9 @@ export class Flights {
     return attached;
   }
 
-  /** Lets a copy land that may have landed before, and takes it from one who held it. */
-  land(flight: Flight): void {
-    if (!flight.landed) {
-      flight.type.land(flight, flight.time);
-      flight.landed = true;
-    }
-    this.#drop(flight);
+  /** Lets the copies of a phase land, those that have not. */
+  landPhase(flights: readonly Flight[]): void {
+    for (const flight of flights) this.#land(flight, this.#committed.length);
   }
 
   /** @param finished whether the workgroup came to its end, so that what is left was left by it */
@@ -184,6 +180,15 @@ export class Flights {
     this.#committed.fill(0);
     this.#open.fill(0);
     return [...left];
+  }
+
+  /** Lets a copy land that may have landed before, and takes it from one who held it. */
+  #land(flight: Flight, actor: number): void {
+    if (!flight.landed) {
+      flight.type.land(flight, actor);
+      flight.landed = true;
+    }
+    this.#drop(flight);
   }
 
   #queue(S: Subgroup): Flight[] {
@@ -229,7 +234,7 @@ export class Flights {
     part.group.set(flight.group);
     part.mask.set(due);
     part.count = count;
-    part.time = flight.time;
+    part.attached = flight.attached;
     flight.count -= count;
     for (let l = 0; l < due.length; l++) if (due[l] !== 0) flight.mask[l] = 0;
     return part;

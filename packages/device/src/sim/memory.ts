@@ -235,6 +235,7 @@ export function atomicFunction(name: string, k: number, node: AtomicNode, option
     ? `${op === "store" ? "" : `if(ws${k}[i]<group)rt.uninitialised(${k},i,S,l,site,request);`}${writes ? `ws${k}[i]=now;` : ""}`
     : "";
   const releases = node.order === "release" || node.order === "acq_rel";
+  const acquires = node.order === "acquire" || node.order === "acq_rel";
   const clocks = options.races === "clocks";
   // A relaxed load orders nothing; a relaxed store ends what was released, a relaxed update keeps it.
   const ordered =
@@ -254,6 +255,7 @@ export function atomicFunction(name: string, k: number, node: AtomicNode, option
     ${writes ? `m${k}[i]=${atomicResult(op, memory.element)};if(m${k}[i]!==old)changes++;` : ""}
     ${node.result ? "V[d+l]=old;" : ""}
   }
+  ${clocks && acquires ? "rt.clocks.agree(S);" : ""}
   ${clocks && releases ? "S.tick=++now;" : ""}
 }`;
 }

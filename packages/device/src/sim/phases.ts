@@ -120,9 +120,9 @@ export class Phases {
     p: number,
     parity: number,
     M: Uint8Array,
-    n: number,
     site: number,
     request: number,
+    time: number,
   ): boolean {
     const states = this.#states[b] as State[];
     for (let l = 0; l < S.lanes; l++) {
@@ -137,12 +137,11 @@ export class Phases {
       }
       if (A === null && P === null) break;
     }
-    for (const { at, lanes, whole } of this.#split(S, A, o, index, M)) {
+    for (const { at, lanes } of this.#split(S, A, o, index, M)) {
       const state = this.#state(S, b, at, lanes, site, request);
       if (state === null) continue;
-      for (const flight of state.ripe) this.#flights.land(flight);
-      state.ripe.length = 0;
-      this.#clocks?.learn(S, lanes, whole ? n : 0, state.visible);
+      if (state.ripe.length > 0) this.#land(state, time);
+      this.#clocks?.learn(S, lanes, state.visible);
     }
     return true;
   }
@@ -163,8 +162,8 @@ export class Phases {
     o: number,
     index: number,
     M: Uint8Array,
-  ): { at: number; lanes: Uint8Array; whole: boolean }[] {
-    if (A === null) return [{ at: index, lanes: M, whole: true }];
+  ): { at: number; lanes: Uint8Array }[] {
+    if (A === null) return [{ at: index, lanes: M }];
     const parts = new Map<number, Uint8Array>();
     for (let l = 0; l < S.lanes; l++) {
       if (M[l] === 0) continue;
@@ -173,7 +172,7 @@ export class Phases {
       if (lanes === undefined) parts.set(at, (lanes = new Uint8Array(M.length)));
       lanes[l] = 1;
     }
-    return [...parts].map(([at, lanes]) => ({ at, lanes, whole: parts.size === 1 }));
+    return [...parts].map(([at, lanes]) => ({ at, lanes }));
   }
 
   #state(
@@ -195,10 +194,20 @@ export class Phases {
     for (let l = 0; l < S.lanes; l++) state.arrived += lanes[l] as number;
     if (this.#clocks !== null) state.released = this.#clocks.publish(S, lanes, state.released, time);
     if (!copies) return;
-    for (const flight of this.#flights.attach(S, lanes, time)) {
+    for (const flight of this.#flights.attach(S, lanes)) {
       state.flying.push(flight);
       state.bytes += flight.count * flight.type.bytes;
     }
+  }
+
+  /** Whoever waits for the barrier from now on knows of the copies. */
+  #land(state: State, time: number): void {
+    if (this.#clocks !== null) {
+      state.visible = this.#clocks.withLanded(state.visible, state.ripe, time);
+      state.released = this.#clocks.join(state.released, state.visible);
+    }
+    this.#flights.landPhase(state.ripe);
+    state.ripe.length = 0;
   }
 
   #complete(

@@ -69,8 +69,8 @@ export class Pipelines {
     const index = this.#operand(node.index, scope);
     const parity = this.#operand(node.parity, scope);
     code.emit(
-      `while(!rt.phases.poll(S,${b},${index},${parity},${scope.mask},${scope.count},${site},++request)){` +
-        `S.barrier=${site};S.arrivedMask=${scope.mask};yield ${AT_PHASE};}`,
+      `while(!rt.phases.poll(S,${b},${index},${parity},${scope.mask},${site},++request,now)){` +
+        `S.barrier=${site};S.arrivedMask=${scope.mask};yield ${AT_PHASE};}++now;`,
     );
   }
 

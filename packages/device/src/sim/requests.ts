@@ -103,7 +103,7 @@ export class Requests {
     code.emit(code.count("subgroupBarriers"));
     if (!code.options.checks) return;
     code.emit(`if(${count}!==S.lanes)rt.divergentFence(S,${mask},${code.site(node)},++request);`);
-    code.emit(`rt.clocks.fence(S,${mask},${count},now++);`);
+    code.emit(`rt.clocks.fence(S,${mask},now++);`);
   }
 
   #uniformLoad(node: UniformLoadNode, scope: Scope): void {

@@ -29,6 +29,7 @@ export class Runtime implements FindingContext {
   /** When each workgroup of the launch began, ascending, and its linear index. */
   readonly #began: { time: number; workgroup: number }[] = [];
   readonly #withClocks: boolean;
+  readonly #invocations: number;
   /** What could order accesses of one workgroup. */
   readonly #ordersHere: string;
   #workgroup: WorkgroupId = [0, 0, 0];
@@ -44,10 +45,11 @@ export class Runtime implements FindingContext {
   ) {
     this.report = report;
     this.#bindings = bindings;
-    this.clocks = new Clocks(subgroups, bindings.length);
+    this.clocks = new Clocks(subgroups, bindings.length, phaseBarriers.length > 0);
     this.flights = new Flights(subgroups, sites, this.copies);
     this.phases = new Phases(phaseBarriers, subgroups, this.clocks, withClocks, this.flights, this.copies);
     this.#withClocks = withClocks;
+    this.#invocations = subgroups.reduce((sum, { lanes }) => sum + lanes, 0);
     this.#ordersHere = phaseBarriers.length > 0 ? "no barrier or phase" : "no barrier";
     for (const { storage } of bindings) storage.readers.forget();
     this.#sites = sites;
@@ -112,7 +114,7 @@ export class Runtime implements FindingContext {
     const workgroup = this.workgroupId(this.#workgroupAt(time));
     const otherSite = Math.floor(mark / WHO);
     const other = {
-      invocation: mark & (WHO - 1),
+      invocation: (mark & (WHO - 1)) % this.#invocations,
       site: otherSite,
       action: this.node(otherSite).kind === "asyncCopy" ? "copy" : otherAction,
       workgroup,
