@@ -59,11 +59,13 @@ describe("the space", () => {
     expect(space.whyInvalid({ ...k03, queryRows: 64, rowsPerSubgroup: 1 })).toMatch(/invocations/);
   });
 
-  it("has a plan for every valid point", () => {
+  it("has a plan for valid points from everywhere", () => {
     const space = study.space as Study["space"];
     const size = spaceSize(space);
+    // So many, in steps that do not go with any axis.
+    const step = Math.ceil(size / 2000) | 1;
     let valid = 0;
-    for (let i = 0; i < size; i += 97) {
+    for (let i = 0; i < size; i += step) {
       const point = pointAt(space, i) as Attention["baseline"];
       if (space.whyInvalid(point) !== null) continue;
       valid++;

@@ -3,7 +3,7 @@
  * subgroup as many rows at once as that leaves lanes for. Rows that do not exist become zeros.
  */
 
-import { f32, select } from "@evolver/kernel";
+import { f32, select, u32 } from "@evolver/kernel";
 import type { Bool, F32, Gpu, SharedArray, U32, View } from "@evolver/kernel";
 import { Columns } from "./columns.ts";
 import type { Geometry } from "./geometry.ts";
@@ -69,7 +69,9 @@ export class Copier {
     const last = count.max(1).sub(1);
     const writes: ((offset: UIndex) => void)[] = [];
     for (let pass = 0; pass < rows; pass += this.#rowsPerPass) {
-      const row = plus(this.#row, pass) as U32;
+      const own = plus(this.#row, pass);
+      // A single subgroup that copies a row at a time knows which when the kernel is built.
+      const row = typeof own === "number" ? this.#gpu.constant(u32, own) : own;
       const exists = row.lt(count);
       const source = first.add(row.min(last));
       for (const { to, from, access } of copies) {
