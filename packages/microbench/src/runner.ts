@@ -160,7 +160,8 @@ export class Runner {
     if (this.#options.repetitions === 0) counters = await this.launch(launch, { iterations: lengths[0] });
     else long.push(await this.#time(launch, lengths[0], batch, wall));
     const note = await this.#verify(spec, lengths[0]);
-    const workgroups = workgroupsOf(launch.workgroups, this.#options.multiprocessors);
+    const workgroups =
+      spec.whole === true ? 1 : workgroupsOf(launch.workgroups, this.#options.multiprocessors);
     const timeMs = long.length === 0 ? null : median(long);
     let value: number | null = null;
     if (timeMs !== null) {

@@ -41,8 +41,10 @@ export interface CaseSpec {
   readonly before: readonly LaunchSpec[];
   /** Counts what is wrong in the results. */
   readonly check: LaunchSpec;
-  /** Bytes or operations of each workgroup: in a launch, or in one iteration where there is a loop. */
+  /** Bytes or operations in a launch, or in one iteration where there is a loop. */
   readonly work: number;
+  /** Whether that is the work of each workgroup (the default), or of all of them whatever their number. */
+  readonly whole?: boolean;
   /** The kernel has a loop of `iterations`, at most so many (for results that stay exact). */
   readonly iterations?: { readonly max: number; readonly min?: number };
   /** Launches in a row that are timed as one; 1 if absent. */

@@ -1,10 +1,24 @@
 /** The tests of the suite, in the order in which they run. */
 
+import type { Test } from "../test.ts";
 import { arithmetic } from "./arithmetic.ts";
+import { atomics } from "./atomics.ts";
+import { barriers } from "./barriers.ts";
 import { chases } from "./chase.ts";
 import { launches } from "./launch.ts";
+import { occupancy } from "./occupancy.ts";
+import { patterns } from "./patterns.ts";
 import { sharedMemory } from "./shared.ts";
 import { streams } from "./streams.ts";
-import type { Test } from "../test.ts";
 
-export const tests: readonly Test[] = [streams, chases, sharedMemory, arithmetic, launches];
+export const tests: readonly Test[] = [
+  streams,
+  patterns,
+  occupancy,
+  chases,
+  sharedMemory,
+  arithmetic,
+  barriers,
+  atomics,
+  launches,
+];

@@ -19,10 +19,10 @@ const BANKS = 32;
 /** Loads of an iteration. */
 const UNROLL = 8;
 const BLOCK = 256;
-/** Flips a bit of the address each iteration, above those that choose the bank and the load. */
+/** Flips a bit of the address each iteration, above those that choose the bank. */
 const STEP = BANKS * UNROLL;
 
-/** Words that all lanes reach at the widest stride. */
+/** Words between which lanes choose at the widest stride; the loads of an iteration reach UNROLL × BANKS beyond. */
 const wordsFor = (subgroup: number): number => Math.max(1024, subgroup * 4 * BANKS);
 
 function sumOf(array: SharedArray<"u32">, at: U32, width: Width): U32 {
@@ -47,8 +47,8 @@ function strideKernel(width: Width): Kernel {
       },
       ({ to, stride, step, iterations }, gpu) => {
         const words = wordsFor(gpu.subgroupSize);
-        const data = gpu.shared(u32, words, "data");
-        load(gpu, words, (j) => data.set(j, random16(j)));
+        const data = gpu.shared(u32, words + STEP, "data");
+        load(gpu, words + STEP, (j) => data.set(j, random16(j)));
         const lane = gpu.localIndex.and(gpu.subgroupSize - 1);
         const at = gpu.var(
           u32,
@@ -60,8 +60,9 @@ function strideKernel(width: Width): Kernel {
         const sum = gpu.var(u32, 0);
         gpu.for({ from: 0, to: iterations }, () => {
           const base = at.get();
-          for (let k = 0; k < UNROLL; k++) sum.add(sumOf(data, base.xor(k * BANKS), width));
-          at.set(base.xor(step));
+          for (let k = 0; k < UNROLL; k++) sum.add(sumOf(data, base.add(k * BANKS), width));
+          // The mask changes nothing, but with it compilers know that the sums above do not overflow.
+          at.set(base.xor(step).and(words - 1));
         });
         to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), sum.get());
       },
@@ -87,7 +88,7 @@ function checkStride(width: Width): Kernel {
         const round = (base: U32): U32 => {
           const sum = gpu.var(u32, 0);
           for (let k = 0; k < UNROLL; k++)
-            for (let c = 0; c < width; c++) sum.add(random16(base.xor(k * BANKS).add(c)));
+            for (let c = 0; c < width; c++) sum.add(random16(base.add(k * BANKS + c)));
           return sum.get();
         };
         const odd = iterations.shr(1);
