@@ -10,14 +10,14 @@ export class Columns {
   readonly #gpu: Gpu;
   readonly #dim: number;
   readonly #runs: ColumnRuns;
-  /** The lane's place among those that share the columns. */
   readonly #lane: U32;
 
-  constructor(gpu: Gpu, dim: number, runs: ColumnRuns) {
+  /** @param lane the lane's place among those that share the columns; by default its number in the subgroup */
+  constructor(gpu: Gpu, dim: number, runs: ColumnRuns, lane?: U32) {
     this.#gpu = gpu;
     this.#dim = dim;
     this.#runs = runs;
-    this.#lane = runs.lanes === gpu.subgroupSize ? gpu.lane : gpu.lane.remTrunc(runs.lanes);
+    this.#lane = lane ?? (runs.lanes === gpu.subgroupSize ? gpu.lane : gpu.lane.remTrunc(runs.lanes));
   }
 
   /** Where each run of this lane starts. Lanes without one in a chunk share the last; what they read is not used. */

@@ -22,6 +22,7 @@ import type {
 } from "@evolver/kernel";
 import { Columns } from "./columns.ts";
 import { Copier } from "./copy.ts";
+import { LaneGrid } from "./grid.ts";
 import { exchanges, type Exchange } from "./exchange/index.ts";
 import { geometryOf, type Geometry } from "./geometry.ts";
 import { headMappings, type TilePlace } from "./heads/index.ts";
@@ -70,8 +71,7 @@ class FlashAttention {
   readonly #pipeline: Pipeline;
   /** Where the lane's rows are in the tile of queries. */
   readonly #rowIndices: readonly UIndex[];
-  /** The lane's place among those that share its rows. */
-  readonly #keyLane: U32;
+  readonly #grid: LaneGrid;
 
   constructor(point: FlashPoint, special: Specialisation, symbols: FlashSymbols, gpu: Gpu) {
     this.#point = point;
@@ -79,14 +79,14 @@ class FlashAttention {
     this.#params = symbols;
     this.#gpu = gpu;
     this.#geometry = geometryOf(point, special.dim, gpu.subgroupSize);
-    const { dim, columns, keyLanes, layouts } = this.#geometry;
-    this.#columns = new Columns(gpu, dim, columns);
+    const { dim, columns, layouts } = this.#geometry;
+    this.#grid = new LaneGrid(gpu, this.#geometry);
+    this.#columns = new Columns(gpu, dim, columns, this.#grid.keyLane);
     this.#mask = maskRules[special.mask](symbols);
-    this.#keyLane = keyLanes === gpu.subgroupSize ? gpu.lane : gpu.lane.remTrunc(keyLanes);
     this.#rowIndices = this.#placeRows();
     this.#queries = gpu.shared(f32, layouts.query, "q_tile");
     this.#makeStage = stages[point.stage](gpu, this.#geometry, this.#copyingCrew());
-    this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#rowIndices);
+    this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#grid, this.#rowIndices);
     this.#pipeline = pipelines[point.pipeline](gpu, this.#geometry);
   }
 
@@ -100,13 +100,13 @@ class FlashAttention {
 
   /** Neighbouring row groups have neighbouring rows, so that their reads of the tile fall into different banks. */
   #placeRows(): UIndex[] {
-    const { producers, rowsPerSubgroup, rowLanes, keyLanes, rows } = this.#geometry;
+    const { producers, rowsPerSubgroup, rowLanes, rows } = this.#geometry;
     const gpu = this.#gpu;
     const only = gpu.numSubgroups === 1;
     // A producer has no rows of its own; what it computes here is not used.
     const index = only ? 0 : producers > 0 ? max(gpu.subgroupId, producers).sub(producers) : gpu.subgroupId;
     const first = times(index, rowsPerSubgroup);
-    const own = rowLanes === 1 ? first : plus(first, gpu.lane.divTrunc(keyLanes));
+    const own = plus(first, this.#grid.rowLane);
     return Array.from({ length: rows }, (_, k) => plus(own, k * rowLanes));
   }
 
@@ -171,11 +171,11 @@ class FlashAttention {
   }
 
   #newRow(index: UIndex, place: TilePlace): Row {
-    const { columns, keyLanes } = this.#geometry;
+    const { columns } = this.#geometry;
     return {
       index,
       position: this.#position(place.row(index).query),
-      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2, keyLanes),
+      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2, this.#grid),
       output: this.#gpu.registers(f32, columns.chunks * columns.width, 0),
     };
   }
@@ -195,7 +195,7 @@ class FlashAttention {
     const { keysPerLane, keyLanes } = this.#geometry;
     const keys = Array.from(
       { length: keysPerLane },
-      (_, slot) => plus(plus(first, slot * keyLanes), this.#keyLane) as U32,
+      (_, slot) => plus(plus(first, slot * keyLanes), this.#grid.keyLane) as U32,
     );
     const scores = this.#scores(tile, rows, keys);
     const probabilities = rows.map((row, k) => {
@@ -274,7 +274,7 @@ class FlashAttention {
 
   #storeLse(softmax: OnlineSoftmax, total: F32, batch: U32, headQ: U32, query: U32): void {
     const { lse, headsQ, seqQ, scoreFactor } = this.#params;
-    this.#gpu.if(this.#keyLane.eq(0), () => {
+    this.#gpu.if(this.#grid.keyLane.eq(0), () => {
       const logarithm = fma(softmax.maximum(), scoreFactor, log(total));
       const row = lse.view({ strides: [seqQ, 1] });
       row.set(batch.mul(headsQ).add(headQ), query, select(total.eq(0), -Infinity, logarithm));

@@ -5,6 +5,7 @@
 
 import { exp2, f32, max, mul, select } from "@evolver/kernel";
 import type { Bool, F32, Gpu, Var } from "@evolver/kernel";
+import type { LaneGrid } from "./grid.ts";
 
 /** The largest finite f32, negated: below every score, but finite, so that differences are never NaN. */
 const LOWEST = -3.4028234663852886e38;
@@ -12,17 +13,16 @@ const LOWEST = -3.4028234663852886e38;
 export class OnlineSoftmax {
   readonly #gpu: Gpu;
   readonly #factor: F32;
-  /** Neighbouring lanes that share the row. */
-  readonly #lanes: number;
+  readonly #grid: LaneGrid;
   /** The largest raw score that any of these lanes saw; the same in all of them. */
   readonly #maximum: Var<"f32">;
   /** The sum over the keys that this lane scored; lanes are added up once, at the end. */
   readonly #sum: Var<"f32">;
 
-  constructor(gpu: Gpu, factor: F32, lanes: number) {
+  constructor(gpu: Gpu, factor: F32, grid: LaneGrid) {
     this.#gpu = gpu;
     this.#factor = factor;
-    this.#lanes = lanes;
+    this.#grid = grid;
     this.#maximum = gpu.var(f32, LOWEST, "maximum");
     this.#sum = gpu.var(f32, 0, "sum");
   }
@@ -51,7 +51,7 @@ export class OnlineSoftmax {
   /** The sum over all keys, in all lanes of the row; 0 for a row that saw none. */
   total(): F32 {
     const sum = this.#sum.get();
-    if (this.#lanes === this.#gpu.subgroupSize) return this.#gpu.subgroup.sum(sum);
+    if (this.#grid.rowLane === 0) return this.#gpu.subgroup.sum(sum);
     return this.#butterfly(sum, (a, b) => a.add(b));
   }
 
@@ -60,14 +60,14 @@ export class OnlineSoftmax {
   }
 
   #rowMaximum(value: F32): F32 {
-    if (this.#lanes === this.#gpu.subgroupSize) return this.#gpu.subgroup.max(value);
+    if (this.#grid.rowLane === 0) return this.#gpu.subgroup.max(value);
     return this.#butterfly(value, (a, b) => a.max(b));
   }
 
   #butterfly(value: F32, combine: (a: F32, b: F32) => F32): F32 {
-    let combined = value;
-    for (let distance = this.#lanes / 2; distance >= 1; distance /= 2)
-      combined = combine(combined, this.#gpu.subgroup.shuffleXor(combined, distance));
-    return combined;
+    return this.#grid.distances.reduce(
+      (combined, distance) => combine(combined, this.#gpu.subgroup.shuffleXor(combined, distance)),
+      value,
+    );
   }
 }

@@ -5,6 +5,7 @@
 
 import type { F32, Gpu } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
+import type { LaneGrid } from "../grid.ts";
 import type { UIndex } from "../runs.ts";
 import { throughShared } from "./shared.ts";
 import { byShuffle } from "./shuffle.ts";
@@ -22,7 +23,12 @@ export interface Exchange {
 }
 
 /** `rows`: where the lane's rows are in the tile of queries. */
-export type ExchangeMaker = (gpu: Gpu, geometry: Geometry, rows: readonly UIndex[]) => Exchange;
+export type ExchangeMaker = (
+  gpu: Gpu,
+  geometry: Geometry,
+  grid: LaneGrid,
+  rows: readonly UIndex[],
+) => Exchange;
 
 export const exchanges = { shuffle: byShuffle, shared: throughShared } as const satisfies Record<
   string,

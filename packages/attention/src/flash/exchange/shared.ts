@@ -10,10 +10,9 @@ const WIDTH = 4;
  * Through shared memory: one wide read, the same address in all lanes of a row, brings four probabilities. A row is
  * written and read by one subgroup, so that a barrier of the subgroup is enough before and after.
  */
-export const throughShared: ExchangeMaker = (gpu, geometry, rows) => {
+export const throughShared: ExchangeMaker = (gpu, geometry, { keyLane }, rows) => {
   const { keyLanes } = geometry;
   const array = gpu.shared(f32, geometry.layouts.probability as Layout, "p_tile");
-  const keyLane = keyLanes === geometry.subgroup ? gpu.lane : gpu.lane.remTrunc(keyLanes);
   return {
     publish(probabilities) {
       probabilities.forEach((slots, row) =>
@@ -24,7 +23,7 @@ export const throughShared: ExchangeMaker = (gpu, geometry, rows) => {
       gpu.subgroup.barrier();
     },
     walk(count, body) {
-      gpu.for({ from: 0, to: count, step: WIDTH, unroll: 2 }, (key: U32) =>
+      gpu.for({ from: 0, to: count, step: WIDTH, unroll: 4 }, (key: U32) =>
         body(
           key,
           rows.map((row) => readRun(array, [row], key, WIDTH, WIDTH)),

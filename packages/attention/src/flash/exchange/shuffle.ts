@@ -4,12 +4,12 @@ import { plus } from "../runs.ts";
 import type { ExchangeMaker } from "./index.ts";
 
 /** Each probability is fetched from the lane that has it: one subgroup operation a row and key. */
-export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane }) => {
+export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane }, grid) => {
   let published: readonly (readonly F32[])[] = [];
-  /** The first of the lanes that have the lane's rows. */
-  const first = keyLanes === subgroup ? null : gpu.lane.sub(gpu.lane.remTrunc(keyLanes));
   const fetch = (value: F32, lane: U32): F32 =>
-    first === null ? gpu.subgroup.broadcast(value, lane) : gpu.subgroup.shuffle(value, first.add(lane));
+    keyLanes === subgroup
+      ? gpu.subgroup.broadcast(value, lane)
+      : gpu.subgroup.shuffle(value, grid.laneOf(lane));
   return {
     publish(probabilities) {
       published = probabilities;
