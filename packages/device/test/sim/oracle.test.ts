@@ -1,6 +1,6 @@
 /**
- * The race checks against a brute-force oracle: random programs of reads, writes, barriers of workgroups and of
- * subgroups, and atomic tickets, whose accesses are compared pair by pair with the definition of a race.
+ * The race checks against a brute-force oracle: random programs of reads, writes, asynchronous copies, barriers
+ * of workgroups and of subgroups, and atomic tickets, whose accesses are compared pair by pair with the definition of a race.
  */
 
 import { atomic, buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
@@ -15,7 +15,16 @@ const INVOCATIONS = LANES * WORKGROUPS;
 const ELEMENTS = 40;
 
 interface Step {
-  readonly action: "read" | "write" | "barrier" | "fence" | "ticket";
+  readonly action:
+    | "read"
+    | "write"
+    | "barrier"
+    | "fence"
+    | "ticket"
+    | "copy"
+    | "commit"
+    | "await0"
+    | "await1";
   /** For each invocation of the launch: the element, or −1 where it does not take part. */
   readonly elements: readonly number[];
 }
@@ -52,22 +61,49 @@ function racyElements(steps: readonly Step[], shared: boolean, tickets: Uint32Ar
       if (row[middle] === 1)
         for (let to = 0; to < count; to++) row[to]! |= (after[middle] as Uint8Array)[to]!;
 
-  const racy = new Set<number>();
-  for (let a = 0; a < count; a++)
-    for (let b = 0; b < a; b++) {
-      const [i, j] = [a % INVOCATIONS, b % INVOCATIONS];
-      const [first, second] = [steps[Math.floor(a / INVOCATIONS)], steps[Math.floor(b / INVOCATIONS)]] as [
-        Step,
-        Step,
-      ];
-      const element = first.elements[i] as number;
-      const accesses = [first, second].every(({ action }) => action === "read" || action === "write");
-      if (!accesses || element < 0 || element !== second.elements[j] || i === j) continue;
-      if (first.action === "read" && second.action === "read") continue;
+  const accesses = accessesOf(steps);
+  const isBefore = (a: Access, b: Access): boolean => a.to !== null && after[a.to]?.[b.from] === 1;
+  const racy = new Set<number>(accesses.filter(({ to }) => to === null).map(({ element }) => element));
+  for (const [k, a] of accesses.entries())
+    for (const b of accesses.slice(0, k)) {
+      const [i, j] = [a.from % INVOCATIONS, b.from % INVOCATIONS];
+      if (a.element !== b.element || (a.action === "read" && b.action === "read")) continue;
       if (shared && groupOf(i) !== groupOf(j)) continue;
-      if (after[a]?.[b] !== 1 && after[b]?.[a] !== 1) racy.add(element);
+      if (!isBefore(a, b) && !isBefore(b, a)) racy.add(a.element);
     }
   return racy;
+}
+
+/** An access, from the event at which it begins to that at which it is over; a copy that nobody waits for never is. */
+interface Access {
+  readonly action: Step["action"];
+  readonly element: number;
+  readonly from: number;
+  to: number | null;
+}
+
+function accessesOf(steps: readonly Step[]): Access[] {
+  const accesses: Access[] = [];
+  for (let i = 0; i < INVOCATIONS; i++) {
+    // The copies of each group; the last group is open.
+    let groups: Access[][] = [[]];
+    steps.forEach(({ action, elements }, step) => {
+      const event = step * INVOCATIONS + i;
+      const element = elements[i] as number;
+      const isCopy = action === "copy";
+      if (action === "commit") groups.push([]);
+      if (action === "await0" || action === "await1") {
+        const kept = groups.slice(action === "await0" ? -1 : -2);
+        for (const copy of groups.slice(0, groups.length - kept.length).flat()) copy.to ??= event;
+        groups = kept;
+      }
+      if (element < 0 || (action !== "read" && action !== "write" && !isCopy)) return;
+      const access: Access = { action, element, from: event, to: isCopy ? null : event };
+      accesses.push(access);
+      if (isCopy) (groups.at(-1) as Access[]).push(access);
+    });
+  }
+  return accesses;
 }
 
 /** @param clocks adds an acquiring load that orders nothing, so that vector clocks are used in any case */
@@ -80,6 +116,7 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
   const params = {
     table: buffer(i32),
     x: buffer(f32, "read_write"),
+    source: buffer(f32),
     counter: buffer(atomic(u32)),
     tickets: buffer(u32, "write"),
   };
@@ -87,7 +124,7 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
     kernel(
       "steps",
       { params, workgroup: [LANES], uniformity: "dynamic" },
-      ({ table, x, counter, tickets }, gpu) => {
+      ({ table, x, source, counter, tickets }, gpu) => {
         const tile = gpu.shared(f32, ELEMENTS);
         if (shared) {
           gpu.for({ from: gpu.localIndex, to: ELEMENTS, step: LANES }, (i) => tile.set(i, 0));
@@ -98,11 +135,16 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
         steps.forEach(({ action }, step) => {
           if (action === "barrier") return gpu.barrier();
           if (action === "fence") return gpu.subgroup.barrier();
+          if (action === "commit") return gpu.copies.commit();
+          if (action === "await0") return gpu.copies.await();
+          if (action === "await1") return gpu.copies.await(1);
           const mine = gpu.globalId.x.add(step * INVOCATIONS);
           const element = table.get(mine);
           gpu.if(element.ge(0), () => {
             if (action === "read") void memory.get(element);
             else if (action === "write") memory.set(element, 1);
+            else if (action === "copy")
+              gpu.copies.start({ to: tile, at: [element], from: source, index: [element], width: 1 });
             else tickets.set(mine, counter.add(0, 1, { order: "acq_rel" }));
           });
         });
@@ -113,6 +155,7 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
   const args = {
     table: device.createBuffer("i32", Int32Array.from(steps.flatMap(({ elements }) => elements))),
     x: device.createBuffer("f32", ELEMENTS),
+    source: device.createBuffer("f32", ELEMENTS),
     counter: device.createBuffer("u32", 2),
     tickets,
   };
@@ -132,45 +175,70 @@ function stepOf(action: Step["action"], own: number, other: number): fc.Arbitrar
     .map((choices) => ({ action, elements: choices.map((chosen, i) => (chosen === "own" ? i : chosen)) }));
 }
 
-const steps = (withTickets: boolean, withFences: boolean): fc.Arbitrary<readonly Step[]> =>
-  fc.array(
-    fc.oneof(
-      { weight: 3, arbitrary: stepOf("read", 20, 2) },
-      { weight: 2, arbitrary: stepOf("write", 20, 2) },
-      { weight: 2, arbitrary: stepOf("barrier", 1, 0) },
-      { weight: withFences ? 4 : 0, arbitrary: stepOf("fence", 1, 0) },
-      { weight: withTickets ? 5 : 0, arbitrary: stepOf("ticket", 20, 2) },
-    ),
-    { minLength: 1, maxLength: 7 },
-  );
+interface Ingredients {
+  readonly clocks?: boolean;
+  readonly tickets?: boolean;
+  readonly fences?: boolean;
+  readonly copies?: boolean;
+}
 
-describe.each([
-  ["barriers alone, by intervals", false, false, false],
-  ["barriers alone, by vector clocks", true, false, false],
-  ["barriers of workgroups and subgroups", false, false, true],
-  ["barriers and tickets", false, true, false],
-  ["all of them", false, true, true],
-])("%s", (_, clocks, withTickets, withFences) => {
+function stepsWith({ tickets, fences, copies }: Ingredients): fc.Arbitrary<readonly Step[]> {
+  const of = (action: Step["action"], weight: number): fc.MaybeWeightedArbitrary<Step> => ({
+    ...{ weight, arbitrary: stepOf(action, 20, 2) },
+  });
+  const step = fc.oneof(
+    ...[
+      of("read", 3),
+      of("write", 2),
+      of("barrier", 2),
+      of("fence", fences ? 4 : 0),
+      of("ticket", tickets ? 5 : 0),
+    ],
+    ...(copies ? [of("copy", 4), of("commit", 5), of("await0", 4), of("await1", 3)] : []),
+  );
+  return fc
+    .array(step, { minLength: 1, maxLength: copies ? 9 : 7 })
+    .map((list) =>
+      copies ? [...list, ...["commit", "await0"].map((action) => idle(action as "commit"))] : list,
+    );
+}
+
+const idle = (action: Step["action"]): Step => ({
+  action,
+  elements: new Array<number>(INVOCATIONS).fill(-1),
+});
+
+describe.each<[string, Ingredients]>([
+  ["barriers alone, by intervals", {}],
+  ["barriers alone, by vector clocks", { clocks: true }],
+  ["barriers of workgroups and subgroups", { fences: true }],
+  ["barriers and tickets", { tickets: true }],
+  ["barriers of both kinds and tickets", { tickets: true, fences: true }],
+  ["copies, by intervals", { copies: true }],
+  ["copies, by vector clocks", { copies: true, fences: true }],
+])("%s", (_, ingredients) => {
   test.each([
     ["shared", undefined],
     ["shared", 1],
-    ["global", undefined],
-    ["global", 2],
+    ...(ingredients.copies
+      ? []
+      : ([
+          ["global", undefined],
+          ["global", 2],
+        ] as const)),
   ] as const)("%s memory, seed %s: races are found exactly where there are some", async (space, seed) => {
     const verdicts = { racy: 0, clean: 0 };
-    await fc.assert(
-      fc.asyncProperty(steps(withTickets, withFences), async (program) => {
-        const { findings, tickets } = await run(program, space === "shared", clocks, seed);
-        const expected = racyElements(program, space === "shared", tickets);
-        verdicts[expected.size > 0 ? "racy" : "clean"]++;
-        expect(findings.length > 0).toBe(expected.size > 0);
-        for (const { kind, message } of findings) {
-          expect(kind).toBe("data-race");
-          expect(expected).toContain(Number(/\[(\d+)\]/.exec(message)?.[1]));
-        }
-      }),
-      { numRuns: 60 },
-    );
+    const check = async (program: readonly Step[]): Promise<void> => {
+      const { findings, tickets } = await run(program, space === "shared", ingredients.clocks === true, seed);
+      const expected = racyElements(program, space === "shared", tickets);
+      verdicts[expected.size > 0 ? "racy" : "clean"]++;
+      expect(findings.length > 0).toBe(expected.size > 0);
+      for (const { kind, message } of findings) {
+        expect(ingredients.copies ? ["data-race", "copy-in-flight"] : ["data-race"]).toContain(kind);
+        expect(expected).toContain(Number(/\[(\d+)\]/.exec(message)?.[1]));
+      }
+    };
+    await fc.assert(fc.asyncProperty(stepsWith(ingredients), check), { numRuns: 60 });
     // Both verdicts have to occur for the test to mean anything.
     expect(verdicts.racy).toBeGreaterThan(2);
     expect(verdicts.clean).toBeGreaterThan(2);
