@@ -57,6 +57,14 @@ interface Row {
   readonly output: RegisterArray<"f32">;
 }
 
+/** The query rows of a lane, with what bounds those of the whole workgroup. */
+interface QueryTile {
+  readonly rows: readonly Row[];
+  /** Positions of the first and the last query. */
+  readonly first: I32;
+  readonly last: I32;
+}
+
 class FlashAttention {
   readonly #point: FlashPoint;
   readonly #special: Specialisation;
@@ -124,15 +132,17 @@ class FlashAttention {
   #computeTile(place: TilePlace): void {
     this.#loadQueries(place);
     this.#gpu.barrier();
-    let rows: readonly Row[] = [];
-    this.#pipeline.run(this.#stage(place), this.#keyRange(place), {
+    const first = this.#position(place.firstQuery);
+    const last = this.#position(place.lastQuery);
+    let queries: QueryTile = { rows: [], first, last };
+    this.#pipeline.run(this.#stage(place), this.#keyRange(first, last), {
       start: () => {
-        rows = this.#rowIndices.map((index) => this.#newRow(index, place));
+        queries = { ...queries, rows: this.#rowIndices.map((index) => this.#newRow(index, place)) };
       },
-      use: (tile) => this.#useTile(tile, rows),
-      score: (tile) => this.#score(tile, rows, 0),
-      accumulate: (tile) => this.#accumulate(tile, rows, 0),
-      finish: () => rows.forEach((row) => this.#store(row, place)),
+      use: (tile) => this.#useTile(tile, queries),
+      score: (tile) => this.#score(tile, queries, 0),
+      accumulate: (tile) => this.#accumulate(tile, queries, 0),
+      finish: () => queries.rows.forEach((row) => this.#store(row, place)),
     });
   }
 
@@ -159,9 +169,8 @@ class FlashAttention {
   }
 
   /** The keys that any row of the tile sees; no other is ever read. */
-  #keyRange({ firstQuery, lastQuery }: TilePlace): KeyRange {
-    const keys = this.#params.seqK.toI32();
-    const { from, to } = this.#mask.range(this.#position(firstQuery), this.#position(lastQuery), keys);
+  #keyRange(first: I32, last: I32): KeyRange {
+    const { from, to } = this.#mask.range(first, last, this.#params.seqK.toI32());
     return { from: typeof from === "number" ? from : from.toU32(), to: to.toU32() };
   }
 
@@ -180,31 +189,58 @@ class FlashAttention {
     };
   }
 
-  #useTile(tile: Tile, rows: readonly Row[]): void {
+  #useTile(tile: Tile, queries: QueryTile): void {
     const { groups, groupKeys } = this.#geometry;
     const useGroup = (first: UIndex): void => {
-      this.#score(tile, rows, first);
-      this.#accumulate(tile, rows, first);
+      this.#score(tile, queries, first);
+      this.#accumulate(tile, queries, first);
     };
     if (groups === 1) useGroup(0);
     else this.#gpu.for({ from: 0, to: tile.count, step: groupKeys }, useGroup);
   }
 
   /** Scores and probabilities of the keys that a subgroup takes at once, from row `first` of the tile on. */
-  #score(tile: Tile, rows: readonly Row[], first: UIndex): void {
+  #score(tile: Tile, queries: QueryTile, first: UIndex): void {
+    const { rows } = queries;
     const { keysPerLane, keyLanes } = this.#geometry;
     const keys = Array.from(
       { length: keysPerLane },
       (_, slot) => plus(plus(first, slot * keyLanes), this.#grid.keyLane) as U32,
     );
     const scores = this.#scores(tile, rows, keys);
-    const probabilities = rows.map((row, k) => {
-      const visible = keys.map((key) => this.#sees(row, tile, key));
-      const update = row.softmax.update(scores[k] as F32[], visible);
-      for (let c = 0; c < row.output.length; c++) row.output.set(c, row.output.get(c).mul(update.rescale));
-      return update.probabilities;
+    const update = (row: Row, k: number, masked: boolean): readonly F32[] => {
+      const visible = masked ? keys.map((key) => this.#sees(row, tile, key)) : null;
+      const { probabilities, rescale } = row.softmax.update(scores[k] as F32[], visible);
+      return [rescale, ...probabilities];
+    };
+    const updates = this.#whereMasked(tile, queries, first, (masked) =>
+      rows.flatMap((row, k) => update(row, k, masked)),
+    );
+    const width = 1 + keysPerLane;
+    rows.forEach(({ output }, k) => {
+      const rescale = updates[k * width] as F32;
+      for (let c = 0; c < output.length; c++) output.set(c, output.get(c).mul(rescale));
     });
-    this.#exchange.publish(probabilities);
+    this.#exchange.publish(rows.map((_, k) => updates.slice(k * width + 1, (k + 1) * width)));
+  }
+
+  /** What is done with a group of keys, masked, or only where the mask or the sequence's end cuts through the group. */
+  #whereMasked(
+    tile: Tile,
+    queries: QueryTile,
+    first: UIndex,
+    act: (masked: boolean) => readonly F32[],
+  ): readonly F32[] {
+    if (this.#point.masking === "everywhere") return act(true);
+    const from = tile.base.add(first).toI32();
+    const end = plus(first, this.#geometry.groupKeys);
+    const exist = tile.count.ge(end);
+    const seen = this.#mask.seesAll(queries.first, queries.last, from, tile.base.add(end).toI32());
+    return this.#gpu.if(
+      seen === null ? exist : exist.and(seen),
+      () => act(false),
+      () => act(true),
+    );
   }
 
   #sees(row: Row, tile: Tile, key: U32): Bool {
@@ -235,7 +271,7 @@ class FlashAttention {
   }
 
   /** Outputs of a group of keys, from row `first` of the tile on: each lane walks the keys of its columns. */
-  #accumulate(tile: Tile, rows: readonly Row[], first: UIndex): void {
+  #accumulate(tile: Tile, { rows }: QueryTile, first: UIndex): void {
     const { groupKeys } = this.#geometry;
     const columns = this.#columns.starts();
     const { readableRows: end } = tile;

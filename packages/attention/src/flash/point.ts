@@ -31,6 +31,8 @@ export type FlashPoint = {
   readonly vector: number;
   /** How the lanes of a subgroup learn each other's probabilities. */
   readonly exchange: "shuffle" | "shared";
+  /** Whether each score is checked against the mask and the end of the sequence, or only in tiles that they cut. */
+  readonly masking: "everywhere" | "at edges";
   /** When tiles are copied, and by whom. */
   readonly pipeline: "synchronous" | "double-buffered" | "ring" | "roles" | "staggered";
   /** Tiles of K and V that shared memory holds at once. */
@@ -56,6 +58,7 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "layout", values: ["row-major", "padded", "swizzled"] },
   { name: "vector", values: [1, 2, 4] },
   { name: "exchange", values: ["shuffle", "shared"] },
+  { name: "masking", values: ["everywhere", "at edges"] },
   { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles", "staggered"] },
   { name: "depth", values: [1, 2, 3, 4] },
   { name: "schedule", values: ["one workgroup a tile", "persistent"] },

@@ -31,16 +31,17 @@ export class OnlineSoftmax {
    * Takes this lane's scores of a group of keys. What is invisible has probability 0 by selection, never through a
    * very low score: real scores may be as low as they like.
    *
+   * @param visible of each score; null: all are
    * @returns unnormalised probabilities relative to the present maximum, and what to multiply earlier sums with
    */
-  update(scores: readonly F32[], visible: readonly Bool[]): { probabilities: F32[]; rescale: F32 } {
+  update(scores: readonly F32[], visible: readonly Bool[] | null): { probabilities: F32[]; rescale: F32 } {
     const before = this.#maximum.get();
-    const candidates = scores.map((score, slot) => select(visible[slot] as Bool, score, LOWEST));
+    const where = (slot: number, value: F32, otherwise: number): F32 =>
+      visible === null ? value : select(visible[slot] as Bool, value, otherwise);
+    const candidates = scores.map((score, slot) => where(slot, score, LOWEST));
     const now = this.#rowMaximum(max(candidates[0] as F32, ...candidates.slice(1))).max(before);
     const rescale = exp2(mul(before.sub(now), this.#factor));
-    const probabilities = scores.map((score, slot) =>
-      select(visible[slot] as Bool, exp2(score.sub(now).mul(this.#factor)), 0),
-    );
+    const probabilities = scores.map((score, slot) => where(slot, exp2(score.sub(now).mul(this.#factor)), 0));
     this.#maximum.set(now);
     this.#sum.set(
       probabilities.reduce((sum, probability) => sum.add(probability), this.#sum.get().mul(rescale)),

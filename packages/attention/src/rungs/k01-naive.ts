@@ -20,6 +20,7 @@ takes a key and walks the head dimension; for the output a lane takes columns an
     layout: "row-major",
     vector: 4,
     exchange: "shuffle",
+    masking: "everywhere",
     pipeline: "synchronous",
     depth: 1,
     schedule: "one workgroup a tile",

@@ -3,4 +3,5 @@ import type { MaskRule } from "./index.ts";
 export const fullMask = (): MaskRule => ({
   range: (_first, _last, keys) => ({ from: 0, to: keys }),
   sees: () => null,
+  seesAll: () => null,
 });

@@ -15,6 +15,8 @@ export interface MaskRule {
   range(first: I32, last: I32, keys: I32): { from: I32 | number; to: I32 };
   /** Whether the position sees a key of that range; null: it sees all of them. */
   sees(position: I32, key: I32): Bool | null;
+  /** Whether all positions from `first` to `last` see all keys of [from, to); null: they do. */
+  seesAll(first: I32, last: I32, from: I32, to: I32): Bool | null;
 }
 
 export const maskRules: Record<Mask["kind"], (scalars: ScalarSymbols) => MaskRule> = {

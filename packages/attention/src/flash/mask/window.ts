@@ -8,4 +8,5 @@ export const windowMask = ({ left, right }: ScalarSymbols): MaskRule => ({
     to: clamp(last.add(right).add(1), 0, keys),
   }),
   sees: (position, key) => key.ge(position.sub(left)).and(key.le(position.add(right))),
+  seesAll: (first, last, from, to) => from.ge(last.sub(left)).and(to.sub(1).le(first.add(right))),
 });
