@@ -55,6 +55,17 @@ describe("what Nsight Compute prints", () => {
     });
   });
 
+  it("gives the values of instances, too", () => {
+    const text = SAMPLE.replace("4,297,064,448", "1,300 (FFMA: 1,000; BAR: 300; n/a: n/a)");
+    expect(parseNcuCsv(text)[0]?.metrics).toEqual({
+      "dram__bytes_read.sum": 1300,
+      "dram__bytes_read.sum:FFMA": 1000,
+      "dram__bytes_read.sum:BAR": 300,
+      launch__registers_per_thread: 40,
+      "l1tex__t_sector_hit_rate.pct": 93.75,
+    });
+  });
+
   it.each([
     ["nothing", ""],
     ["an error of the tool's", "==ERROR== Failed to find metric dram__bytes_rea.sum\n"],
@@ -80,32 +91,46 @@ describe("counters side by side", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("flags what differs by more than 5 %, and says what the GPU does not have", () => {
+  interface Report {
+    readonly ncu: string;
+    readonly rows: readonly {
+      readonly rung: string;
+      readonly counter: string;
+      readonly ncu: number | null;
+      readonly ratio: number | null;
+      readonly flagged: boolean;
+    }[];
+    readonly launches: readonly { readonly metrics: Readonly<Record<string, number>> }[];
+    readonly unavailableMetrics: readonly string[];
+    readonly missingRungs: readonly string[];
+  }
+
+  // o and lse of 32 rows of 32, each row stored by a workgroup of one subgroup, in 4 sectors and 1.
+  const METRICS = {
+    "smsp__sass_data_bytes_mem_global_op_st.sum": "4,224",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "170",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": "64",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "1",
+    "smsp__inst_executed.sum": "n/a",
+  };
+
+  function start(metrics: object, rungs: string): { status: number | null; report: Report; stderr: string } {
     const ncu = join(folder, "ncu");
     const fake = join(import.meta.dirname, "support/fakeNcu.ts");
     writeFileSync(ncu, `#!/bin/sh\nexec "${process.execPath}" "${fake}" "$@"\n`, { mode: 0o755 });
-    // o and lse of 32 rows of 32, each row stored by a workgroup of one subgroup, in 4 sectors and 1.
-    const metrics = {
-      "smsp__sass_data_bytes_mem_global_op_st.sum": "4,224",
-      "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "170",
-      "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": "64",
-      "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": "1",
-      "smsp__inst_executed.sum": "n/a",
-    };
     const script = join(import.meta.dirname, "../scripts/gpu/ncu.ts");
-    const args = [script, "--ncu", ncu, "--device", "cpu", "--rungs", "k01,k02", "--shape", "B1,H1,S32,D32"];
+    const args = [script, "--ncu", ncu, "--device", "cpu", "--rungs", rungs, "--shape", "B1,H1,S32,D32"];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, {
       encoding: "utf8",
       env: { ...process.env, FAKE_NCU: JSON.stringify(metrics) },
     });
-    expect(stderr).not.toContain("Error");
+    return { status, stderr, report: JSON.parse(stdout) as Report };
+  }
+
+  it("flags what differs by more than 5 %, and says what the GPU does not have", () => {
+    const { status, stderr, report } = start(METRICS, "k01,k02");
     expect(status).toBe(0);
-    const report = JSON.parse(stdout) as {
-      ncu: string;
-      rows: { rung: string; counter: string; ncu: number | null; ratio: number | null; flagged: boolean }[];
-      unavailableMetrics: string[];
-      missingRungs: string[];
-    };
+    expect(stderr).toContain("once more without");
     expect(report).toMatchObject({ ncu: "2025.3.1.0", missingRungs: [] });
     const row = (counter: string): object | undefined =>
       report.rows.find((each) => each.rung === "k01" && each.counter === counter);
@@ -116,8 +141,25 @@ describe("counters side by side", () => {
     expect(row("global load requests")).toMatchObject({ ncu: 1, flagged: true });
     expect(row("instructions")).toMatchObject({ ncu: null, ratio: null, flagged: false });
     expect(row("shared wavefronts")).toMatchObject({ ncu: null, flagged: false });
+    expect(row("barriers, one a subgroup")).toMatchObject({ ncu: null, flagged: false });
     expect(report.unavailableMetrics).toContain("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
     expect(report.unavailableMetrics).not.toContain("launch__registers_per_thread");
     expect(new Set(report.rows.map(({ rung }) => rung))).toEqual(new Set(["k01", "k02"]));
+  });
+
+  it("counts barriers by their opcode, and tells a few conflicts from many", () => {
+    const conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_";
+    const metrics = {
+      sass__inst_executed_per_opcode: "900 (BAR: 32; FFMA: 868)",
+      [`${conflicts}st.sum`]: "0",
+    };
+    const few = start({ ...metrics, [`${conflicts}ld.sum`]: "10" }, "k01").report;
+    const many = start({ ...metrics, [`${conflicts}ld.sum`]: "1,000" }, "k01").report;
+    const row = ({ rows }: Report, counter: string): object | undefined =>
+      rows.find((each) => each.counter === counter);
+    expect(row(few, "barriers, one a subgroup")).toMatchObject({ ncu: 32, sim: 32, flagged: false });
+    expect(few.launches[0]?.metrics).toMatchObject({ "sass__inst_executed_per_opcode:FFMA": 868 });
+    expect(row(few, "shared bank conflicts")).toMatchObject({ ncu: 10, sim: 0, flagged: false });
+    expect(row(many, "shared bank conflicts")).toMatchObject({ ncu: 1000, sim: 0, flagged: true });
   });
 });

@@ -8,7 +8,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,18 +20,19 @@ import { countPlan } from "../../packages/studies/src/attention/counters.ts";
 import { attentionPlan } from "../../packages/studies/src/attention/plan.ts";
 import { parseShape } from "../../packages/studies/src/attention/shape.ts";
 import { parseNcuCsv, type NcuLaunch } from "./ncuCsv.ts";
-import { comparisons, wantedMetrics, type Comparison, type Counted } from "./ncuMetrics.ts";
+import { comparisons, OPCODES, wantedMetrics, type Comparison, type Counted } from "./ncuMetrics.ts";
 
 interface Row {
   readonly rung: string;
   readonly counter: string;
   /** Null where the GPU has no such metric. */
   readonly ncu: number | null;
-  /** Null where the simulator has no such counter. */
-  readonly sim: number | null;
-  /** sim over ncu; null unless both are there and ncu is not 0. */
+  readonly sim: number;
+  /** sim over ncu; null where ncu is not there, or 0. */
   readonly ratio: number | null;
   readonly flagged: boolean;
+  /** Why they differ where they do; null where there is nothing to say. */
+  readonly note: string | null;
 }
 
 const ALLOWED = 0.05;
@@ -80,7 +81,7 @@ const report = {
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 for (const { rung, counter, ncu: there, sim: here, flagged } of rows)
   process.stderr.write(
-    `${flagged ? "≠" : " "} ${rung} ${counter.padEnd(32)} ncu ${there ?? "–"}, sim ${here ?? "–"}\n`,
+    `${flagged ? "≠" : " "} ${rung} ${counter.padEnd(32)} ncu ${there ?? "–"}, sim ${here}\n`,
   );
 process.exitCode = missing.length === 0 ? 0 : 1;
 
@@ -101,8 +102,21 @@ function availableMetrics(path: string): ReadonlySet<string> {
   return new Set([...(stdout ?? "").matchAll(/^\s*([a-z0-9]+__\w+)/gm)].map(([, name]) => name as string));
 }
 
-/** Runs every rung once under Nsight Compute. */
+/** Runs every rung once under Nsight Compute; without the instructions by opcode where it does not give them. */
 function profile(): { rung: string; launch: NcuLaunch }[] {
+  try {
+    return profileWith([...asked, OPCODES], ["--print-metric-instances", "details"]);
+  } catch (error) {
+    if (!(error instanceof EvolverError)) throw error;
+    process.stderr.write(`once more without ${OPCODES}: ${error.message}\n`);
+    return profileWith(asked, []);
+  }
+}
+
+function profileWith(
+  metrics: readonly string[],
+  options: readonly string[],
+): { rung: string; launch: NcuLaunch }[] {
   const folder = mkdtempSync(join(tmpdir(), "evolver-ncu-"));
   const log = join(folder, "log.csv");
   const one = join(import.meta.dirname, "../../packages/studies/bench/one.ts");
@@ -111,30 +125,16 @@ function profile(): { rung: string; launch: NcuLaunch }[] {
     const run = spawnSync(
       ncu,
       [
-        ...["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"],
-        ...["--target-processes", "all", "--log-file", log, "--metrics", asked.join(",")],
-        ...[
-          process.execPath,
-          one,
-          "--device",
-          values.device,
-          "--shape",
-          values.shape,
-          "--rungs",
-          listed,
-          "--seed",
-          values.seed,
-        ],
+        ...["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", ...options],
+        ...["--target-processes", "all", "--log-file", log, "--metrics", metrics.join(",")],
+        ...[process.execPath, one, "--device", values.device, "--shape", values.shape],
+        ...["--rungs", listed, "--seed", values.seed],
       ],
       { encoding: "utf8", maxBuffer: BIGGEST_OUTPUT, env: { ...process.env, LC_ALL: "C" } },
     );
     process.stderr.write(run.stderr ?? "");
-    const launches = parseNcuCsv(readFileSync(log, "utf8"));
-    const launched = JSON.parse(run.stdout) as {
-      rung: string;
-      workgroups: number[];
-      workgroupSize: number[];
-    }[];
+    const launches = parseNcuCsv(existsSync(log) ? readFileSync(log, "utf8") : "");
+    const launched = launchedIn(run.stdout);
     return launched.map(({ rung, workgroups, workgroupSize }, k) => {
       const launch = launches[k];
       if (
@@ -146,11 +146,35 @@ function profile(): { rung: string; launch: NcuLaunch }[] {
           "NCU_OUTPUT",
           `launch ${k} is ${launch?.kernel} ${launch?.grid.join("×")} of ${launches.length}, and ${rung} launches ${workgroups.join("×")} as one of ${launched.length}`,
         );
-      return { rung, launch };
+      return { rung, launch: onlyAsked(launch, metrics) };
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+interface Launched {
+  readonly rung: string;
+  readonly workgroups: readonly number[];
+  readonly workgroupSize: readonly number[];
+}
+
+/** What the target says it launched: its last line, below what Nsight Compute may print. */
+function launchedIn(stdout: string): readonly Launched[] {
+  try {
+    return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Launched[];
+  } catch {
+    throw new EvolverError("NCU_OUTPUT", `the target launched nothing: ${stdout.slice(0, 200)}`);
+  }
+}
+
+/** Nsight Compute adds minima, maxima and facts about the device. */
+function onlyAsked(launch: NcuLaunch, metrics: readonly string[]): NcuLaunch {
+  const own = <T>(entries: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(
+      Object.entries(entries).filter(([name]) => metrics.includes(name.split(":")[0] as string)),
+    );
+  return { ...launch, metrics: own(launch.metrics), units: own(launch.units) };
 }
 
 async function countRung(id: string, own: AttentionProblem, device: Device): Promise<Counted> {
@@ -179,7 +203,8 @@ function compare(rung: string, comparison: Comparison, launch: NcuLaunch, counte
   });
   const there = parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
   const here = comparison.sim(counted);
-  const flagged = there !== null && here !== null && Math.abs(here - there) > ALLOWED * Math.max(there, here);
-  const ratio = there === null || here === null || there === 0 ? null : here / there;
-  return { rung, counter: title, ncu: there, sim: here, ratio, flagged };
+  const scale = Math.max(there ?? 0, here, comparison.beside?.(counted) ?? 0);
+  const flagged = there !== null && Math.abs(here - there) > ALLOWED * scale;
+  const ratio = there === null || there === 0 ? null : here / there;
+  return { rung, counter: title, ncu: there, sim: here, ratio, flagged, note: comparison.note ?? null };
 }

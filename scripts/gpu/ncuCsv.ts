@@ -8,7 +8,7 @@ export interface NcuLaunch {
   /** "(8192, 1, 1)" as Nsight Compute prints it, in numbers. */
   readonly grid: readonly number[];
   readonly block: readonly number[];
-  /** By name; what is no number ("n/a") is left out. */
+  /** By name; what is no number ("n/a") is left out. Values of the instances of NAME are NAME:INSTANCE. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly units: Readonly<Record<string, string>>;
 }
@@ -60,14 +60,20 @@ export function parseNcuCsv(text: string): NcuLaunch[] {
       kernel: cell(row, "Kernel Name"),
       grid: numbersIn(cell(row, "Grid Size")),
       block: numbersIn(cell(row, "Block Size")),
-      metrics: Object.fromEntries(
-        names.flatMap((name) => {
-          const value = numberIn(cell(row, name));
-          return value === null ? [] : [[name, value]];
-        }),
-      ),
+      metrics: Object.fromEntries(names.flatMap((name) => valuesIn(name, cell(row, name)))),
       units: unitOf,
     }));
+}
+
+/** "1,234", or with the values of its instances "1,234 (FFMA: 1,000; BAR: 234)". */
+function valuesIn(name: string, text: string): [string, number][] {
+  const [, total = text, instances = ""] = /^(\S+) \((.*)\)$/.exec(text) ?? [];
+  const pairs = instances.split(/[;,] /).map((pair): [string, number | null] => {
+    const [, instance = "", value = ""] = /^(.*): ?(\S+)$/.exec(pair) ?? [];
+    return [`${name}:${instance.replaceAll('"', "").trim()}`, numberIn(value)];
+  });
+  const all: [string, number | null][] = [[name, numberIn(total)], ...pairs];
+  return all.flatMap(([key, value]) => (value === null ? [] : [[key, value]]));
 }
 
 /** "1,234,567.5" with or without separators; null for anything else. */

@@ -1,6 +1,7 @@
 /**
  * Stands in for Nsight Compute where there is none: runs the target as it would and writes, for each launch that the
- * target reports, a row of the metrics asked for. FAKE_NCU gives the metrics' values as JSON; others are 1.
+ * target reports, a row of the metrics asked for. FAKE_NCU gives the metrics' values as JSON; others are 1, and those
+ * of machine code by opcode are refused.
  */
 
 import { spawnSync } from "node:child_process";
@@ -21,9 +22,16 @@ else if (args.includes("--query-metrics"))
 else profile();
 
 function profile(): void {
+  const unknown = option("--metrics")
+    .split(",")
+    .find((name) => name.startsWith("sass__") && values[name] === undefined);
+  if (unknown !== undefined) {
+    writeFileSync(option("--log-file"), `==ERROR== Failed to find metric ${unknown}\n`);
+    process.exit(1);
+  }
   const target = args.slice(args.indexOf(process.execPath));
   const { stdout } = spawnSync(target[0] as string, target.slice(1), { encoding: "utf8" });
-  process.stdout.write(stdout);
+  process.stdout.write(`a word of the profiler's\n${stdout}`);
   const launched = JSON.parse(stdout) as { workgroups: number[]; workgroupSize: number[] }[];
   const names = option("--metrics").split(",");
   const quoted = (cells: readonly string[]): string => cells.map((cell) => `"${cell}"`).join(",");

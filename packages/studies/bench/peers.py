@@ -211,3 +211,5 @@ with torch.inference_mode():
         except Exception as failure:
             answer = {"error": f"{type(failure).__name__}: {failure}"}
         print(json.dumps(answer, allow_nan=False), file=answers, flush=True)
+
+answers.close()
