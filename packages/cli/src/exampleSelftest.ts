@@ -25,6 +25,7 @@ const APPROXIMATE: ReadonlySet<OpName> = new Set([
   "rsqrt",
   "exp",
   "exp2",
+  "exp2Flushed",
   "log",
   "log2",
   "sin",

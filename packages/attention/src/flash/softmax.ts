@@ -3,7 +3,7 @@
  * appears. Scores are raw; `factor` turns them into exponents of 2.
  */
 
-import { exp2, f32, max, mul, select } from "@evolver/kernel";
+import { exp2Flushed, f32, max, mul, select } from "@evolver/kernel";
 import type { Bool, F32, Gpu, Var } from "@evolver/kernel";
 import type { LaneGrid } from "./grid.ts";
 
@@ -40,8 +40,10 @@ export class OnlineSoftmax {
       visible === null ? value : select(visible[slot] as Bool, value, otherwise);
     const candidates = scores.map((score, slot) => where(slot, score, LOWEST));
     const now = this.#rowMaximum(max(candidates[0] as F32, ...candidates.slice(1))).max(before);
-    const rescale = exp2(mul(before.sub(now), this.#factor));
-    const probabilities = scores.map((score, slot) => where(slot, exp2(score.sub(now).mul(this.#factor)), 0));
+    const rescale = exp2Flushed(mul(before.sub(now), this.#factor));
+    const probabilities = scores.map((score, slot) =>
+      where(slot, exp2Flushed(score.sub(now).mul(this.#factor)), 0),
+    );
     this.#maximum.set(now);
     this.#sum.set(
       probabilities.reduce((sum, probability) => sum.add(probability), this.#sum.get().mul(rescale)),

@@ -3,7 +3,7 @@
  * a vendor library's on native ones, WGSL's table on WebGPU (https://www.w3.org/TR/WGSL/#concrete-float-accuracy).
  */
 
-import { cos, exp, exp2, log, log2, rsqrt, sin, tanh } from "@evolver/kernel";
+import { cos, exp, exp2, exp2Flushed, log, log2, rsqrt, sin, tanh } from "@evolver/kernel";
 import type { F32 } from "@evolver/kernel";
 import type { Accuracy, Case } from "../case.ts";
 import { unary } from "./operation.ts";
@@ -40,6 +40,13 @@ const functions: readonly Function[] = [
   {
     name: "exp2",
     apply: exp2,
+    expect: (x) => 2 ** x,
+    values: [...between(-120, 120), 0, 1, -3, 10],
+    wgsl: exponential,
+  },
+  {
+    name: "exp2Flushed",
+    apply: exp2Flushed,
     expect: (x) => 2 ** x,
     values: [...between(-120, 120), 0, 1, -3, 10],
     wgsl: exponential,
@@ -97,6 +104,17 @@ const ENDS: readonly [string, (a: F32) => F32, readonly (readonly [number, numbe
   [
     "exp2",
     exp2,
+    [
+      [-Infinity, 0],
+      [Infinity, Infinity],
+      [NaN, NaN],
+      [-200, 0],
+      [200, Infinity],
+    ],
+  ],
+  [
+    "exp2Flushed",
+    exp2Flushed,
     [
       [-Infinity, 0],
       [Infinity, Infinity],

@@ -120,8 +120,9 @@ export function emitLanes(
       return helpers.select(f);
     case "exp":
     case "exp2":
+    case "exp2Flushed":
       operands.lanes(0);
-      f.call(helpers.exponential(op));
+      f.call(helpers.exponential(op === "exp" ? "exp" : "exp2"));
       return;
     case "rsqrt":
       operands.lanes(0);

@@ -168,6 +168,7 @@ const shared: Omit<OpTable, "mul" | "toI32" | "toU32"> = {
   rsqrt: plainCall("rsqrtf"),
   exp: plainCall("expf"),
   exp2: plainCall("exp2f"),
+  exp2Flushed: plainCall("exp2f"),
   log: plainCall("logf"),
   log2: plainCall("log2f"),
   sin: plainCall("sinf"),
@@ -221,6 +222,7 @@ export const cudaRows: OpTable = {
   ...shared,
   mul: (operands, context) =>
     context.result === "f32" ? call("__fmul_rn", ...operands) : product(operands, context),
+  exp2Flushed: (operands, { helper }) => call(helper("exp2Flushed"), ...operands),
   toI32: toInteger("i32", plainCall("__float2int_rz")),
   toU32: toInteger("u32", plainCall("__float2uint_rz")),
 };

@@ -54,6 +54,13 @@ const helpers: HelperTable = {
     shuffleXor: (value, mask) => `__shfl_xor_sync(${ALL}, ${value}, ${mask})`,
     shuffleUp: (value, delta) => `__shfl_up_sync(${ALL}, ${value}, ${delta})`,
   }),
+  exp2Flushed: {
+    text: `__device__ inline float exp2Flushed(float x) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+}`,
+  },
   atomicAccess: { text: `// Plain loads and stores that other invocations may race with.\n${loadAndStore}` },
 };
 

@@ -142,6 +142,7 @@ export const jsRows: OpTable = {
   rsqrt: ([a]) => call("fround", infix("/", one, call("Math.sqrt", a as Operand))),
   exp: helperFunction("exp"),
   exp2: helperFunction("exp2"),
+  exp2Flushed: helperFunction("exp2"),
   log: mathFunction("log", true),
   log2: mathFunction("log2", true),
   sin: mathFunction("sin", true),

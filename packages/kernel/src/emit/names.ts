@@ -110,6 +110,7 @@ const OP_NAMES: Partial<Record<OpName, string>> = {
   rsqrt: "inverseRoot",
   exp: "power",
   exp2: "power",
+  exp2Flushed: "power",
   log: "logarithm",
   log2: "logarithm",
   sin: "sine",

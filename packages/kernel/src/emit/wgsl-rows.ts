@@ -112,6 +112,7 @@ export const wgslRows: Omit<OpTable, "toF16" | "toBF16"> = {
   rsqrt: named("inverseSqrt"),
   exp: helped("expF32"),
   exp2: helped("exp2F32"),
+  exp2Flushed: helped("exp2F32"),
   log: helped("logF32"),
   log2: helped("log2F32"),
   sin: named("sin"),

@@ -75,6 +75,8 @@ export function fma(a: Float | number, b: Float | number, c: Float | number): Fl
 export const exp = (x: F32): F32 => call("exp", x);
 /** 2^x. */
 export const exp2 = (x: F32): F32 => call("exp2", x);
+/** 2^x, where a result too small to be a normal number may be 0: a single instruction on NVIDIA. */
+export const exp2Flushed = (x: F32): F32 => call("exp2Flushed", x);
 /** Natural logarithm. */
 export const log = (x: F32): F32 => call("log", x);
 export const log2 = (x: F32): F32 => call("log2", x);

@@ -204,6 +204,7 @@ export const ops = define({
   rsqrt: f32Function("rsqrt", "special"),
   exp: f32Function("exp", "special"),
   exp2: f32Function("exp2", "special"),
+  exp2Flushed: f32Function("exp2Flushed", "special"),
   log: f32Function("log", "special"),
   log2: f32Function("log2", "special"),
   sin: f32Function("sin", "special"),

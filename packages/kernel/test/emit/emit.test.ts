@@ -9,6 +9,7 @@ import {
   emit,
   exp,
   exp2,
+  exp2Flushed,
   f16,
   f32,
   fma,
@@ -131,6 +132,7 @@ describe("the mathematics written into JavaScript", () => {
   const cases: readonly (readonly [string, (a: F32) => F32, (a: number) => number])[] = [
     ["exp", exp, math.exp],
     ["exp2", exp2, math.exp2],
+    ["exp2Flushed", exp2Flushed, math.exp2Flushed],
     ["round", round, math.round],
     ["min", (a) => a.min(1), (a) => math.min(a, 1)],
     ["max", (a) => a.max(1), (a) => math.max(a, 1)],
