@@ -19,63 +19,9 @@ import { bindPlan, type BoundBuffers } from "../src/attention/bind.ts";
 import { attentionPlan } from "../src/attention/plan.ts";
 import { parseShape, printShape } from "../src/attention/shape.ts";
 import { headTruth, torchTruth, type Truth } from "./peerTruth.ts";
+import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peersReport.ts";
 import { readRoofs, type Roofs } from "./roofs.ts";
-import { TorchWorker, type TorchFacts } from "./torchWorker.ts";
-
-interface PeersReport {
-  readonly what: string;
-  readonly method: string;
-  readonly device: string;
-  readonly deviceName: string;
-  /** Null where it was measured without. */
-  readonly torch: TorchFacts | null;
-  readonly roofs: Roofs;
-  readonly rounds: number;
-  /** For one entry in one round: it is launched as often as fits, once at least. */
-  readonly budgetMs: number;
-  readonly seed: number;
-  readonly shapes: readonly ShapeReport[];
-  /** Shapes that could not be measured. */
-  readonly failures: readonly { readonly shape: string; readonly why: string }[];
-}
-
-interface ShapeReport {
-  readonly shape: string;
-  /** 4·B·H·Sq·Sk·D, halved when causal. */
-  readonly flops: number;
-  /** q, k and v once and o once: what no kernel can do without. */
-  readonly compulsoryBytes: number;
-  readonly truth: string;
-  /** The largest absolute error of o that passes. */
-  readonly bound: number;
-  readonly entries: readonly Entry[];
-  readonly refused: readonly { readonly id: string; readonly why: string }[];
-  /** The fastest of PyTorch's whose output is right, or nearly. */
-  readonly fastestTorch: string | null;
-}
-
-interface Entry {
-  readonly id: string;
-  readonly kind: "rung" | "point" | "torch";
-  readonly title: string;
-  readonly point: FlashPoint | null;
-  /** PyTorch's kernels, as its profiler names them. */
-  readonly kernels: readonly string[] | null;
-  readonly launchesPerRound: number;
-  readonly timeMs: { readonly median: number; readonly least: number; readonly most: number };
-  /** The middle half of the rounds, relative to the median. */
-  readonly spread: number;
-  readonly tflops: number;
-  /** Of the float32 rate of ordinary arithmetic; null where that is not known. */
-  readonly shareOfPeak: number | null;
-  /** Compulsory bytes over the time, of the bandwidth; null where that is not known. */
-  readonly shareOfBandwidth: number | null;
-  /** Largest absolute error of o; null where o is not finite. */
-  readonly error: number | null;
-  readonly verified: boolean;
-  /** Speed relative to the fastest of PyTorch's, by the median of the rounds' ratios; null without PyTorch. */
-  readonly ofFastestTorch: number | null;
-}
+import { TorchWorker } from "./torchWorker.ts";
 
 /** What takes part in the rounds. */
 interface Contender extends Pick<
@@ -102,7 +48,8 @@ const PEER_LENIENCE = 10;
 const METHOD =
   "float32, normal random data. A round gives each entry its turn, in the opposite order every other round: one launch " +
   "untimed, then launches back to back between two device events, divided by their number. Both sides are timed this " +
-  "way. Buffers are not changed between launches and nothing empties the second-level cache, so what fits in it is " +
+  "way. PyTorch's efficient backend multiplies float32 on tensor cores, as three tf32 products, whatever allowTf32 " +
+  "says; its math backend, like ours, on the ordinary float32 units. Buffers are not changed between launches and nothing empties the second-level cache, so what fits in it is " +
   "found there.";
 
 async function main(): Promise<void> {
@@ -290,11 +237,14 @@ function reportOf(
   const { batch, headsQ, headsKv, seqQ, seqK, dim } = problem.shape;
   const compulsoryBytes = 4 * batch * dim * (2 * headsQ * seqQ + 2 * headsKv * seqK);
   const flops = forwardFlops(problem);
-  const torches = timed.filter(
-    ({ contender: { kind, error } }) =>
-      kind === "torch" && error !== null && error <= PEER_LENIENCE * truth.bound,
-  );
-  const [fastest] = torches.toSorted((a, b) => quantile(a.times, 0.5) - quantile(b.times, 0.5));
+  const torches = timed
+    .filter(
+      ({ contender: { kind, error } }) =>
+        kind === "torch" && error !== null && error <= PEER_LENIENCE * truth.bound,
+    )
+    .toSorted((a, b) => quantile(a.times, 0.5) - quantile(b.times, 0.5));
+  const [fastest] = torches;
+  const math = torches.find(({ contender: { id } }) => id.startsWith("torch math"));
   const entries = timed.map(({ contender: each, launches, times }): Entry => {
     const { time: _, ...facts } = each;
     const median = quantile(times, 0.5);
@@ -307,13 +257,8 @@ function reportOf(
       tflops,
       shareOfPeak: peakTflops === null ? null : tflops / peakTflops.value,
       shareOfBandwidth: gbPerSecond === null ? null : compulsoryBytes / median / 1e6 / gbPerSecond.value,
-      ofFastestTorch:
-        fastest === undefined
-          ? null
-          : quantile(
-              times.map((time, round) => (fastest.times[round] as number) / time),
-              0.5,
-            ),
+      ofFastestTorch: speedOver(fastest, times),
+      ofTorchMath: speedOver(math, times),
     };
   });
   return {
@@ -326,6 +271,15 @@ function reportOf(
     refused,
     fastestTorch: fastest?.contender.id ?? null,
   };
+}
+
+/** The median of the rounds' ratios; null where there is nothing to compare with. */
+function speedOver(other: Timed | undefined, times: readonly number[]): number | null {
+  if (other === undefined) return null;
+  return quantile(
+    times.map((time, round) => (other.times[round] as number) / time),
+    0.5,
+  );
 }
 
 /** The nearest of the values. */
@@ -361,30 +315,6 @@ function positive(text: string, option: string): number {
   if (Number.isInteger(value) && value > 0) return value;
   process.stderr.write(`${option} is "${text}", and must be a whole number from 1 on\n`);
   process.exit(2);
-}
-
-function tableOf({ shape, bound, entries, refused }: ShapeReport): string {
-  const percent = (share: number | null): string => (share === null ? "–" : `${(100 * share).toFixed(1)}%`);
-  const rows = entries.map((entry) => [
-    entry.id,
-    entry.verified ? "yes" : "NO",
-    entry.error === null ? "not finite" : entry.error.toExponential(1),
-    entry.timeMs.median.toPrecision(4),
-    `±${(50 * entry.spread).toFixed(1)}%`,
-    entry.tflops.toPrecision(3),
-    percent(entry.shareOfPeak),
-    percent(entry.shareOfBandwidth),
-    entry.ofFastestTorch === null ? "–" : `${entry.ofFastestTorch.toFixed(2)}×`,
-  ]);
-  const heads = ["", "right", "error", "ms", "spread", "TFLOP/s", "of peak", "of GB/s", "of PyTorch"];
-  const widths = heads.map((head, k) => Math.max(head.length, ...rows.map((row) => row[k]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, k) => (k === 0 ? cell.padEnd(widths[k] ?? 0) : cell.padStart(widths[k] ?? 0)))
-      .join("  ");
-  const lines = [`\n${shape} (allowed error ${bound.toExponential(1)})`, line(heads), ...rows.map(line)];
-  for (const { id, why } of refused) lines.push(`${id}: ${why.split("\n")[0]}`);
-  return `${lines.join("\n")}\n`;
 }
 
 await main();

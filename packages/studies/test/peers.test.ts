@@ -70,7 +70,12 @@ it("measures in turns, compares with the fastest peer that is right, and takes r
   expect(shape?.fastestTorch).toBe("torch efficient");
   expect(shape?.refused).toEqual([{ id: "torch flash", why: "no float32" }]);
   const [rung, math] = shape?.entries ?? [];
-  expect(math).toMatchObject({ ofFastestTorch: 0.5, timeMs: { median: 2000 }, verified: true });
+  expect(math).toMatchObject({
+    ofFastestTorch: 0.5,
+    ofTorchMath: 1,
+    timeMs: { median: 2000 },
+    verified: true,
+  });
   const flops = 4 * 2 * 40 * 40 * 32;
   expect(math?.tflops).toBeCloseTo(flops / 2 / 1e12, 15);
   expect(math?.shareOfPeak).toBeCloseTo(flops / 2 / 1e12 / 2, 15);
