@@ -117,6 +117,14 @@ export class Clocks {
     return { here, low: known.low, there: known.there };
   }
 
+  /** A lane waited for its own copies: those that had landed for a phase too. */
+  learnLanded(S: Subgroup, lane: number, time: number): void {
+    const known = S.known[lane] as Known;
+    const here = known.here.slice();
+    here[this.#size + S.base + lane] = time;
+    S.known[lane] = { here, low: known.low, there: known.there };
+  }
+
   /** Finds out whether all lanes know the same. */
   agree(S: Subgroup): void {
     const first = S.known[0] as Known;

@@ -61,6 +61,8 @@ export class Flights {
   readonly #committed: Int32Array;
   readonly #open: Float64Array;
   readonly #groups = new Map<number, Group>();
+  /** By invocation: whether copies of it that belong to a phase have landed since it last waited itself. */
+  readonly #seen: Uint8Array;
 
   constructor(subgroups: readonly Subgroup[], sites: readonly Node[], report: FlightReport) {
     const invocations = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
@@ -69,6 +71,7 @@ export class Flights {
     this.#queues = subgroups.map(() => []);
     this.#committed = new Int32Array(invocations);
     this.#open = new Float64Array(invocations);
+    this.#seen = new Uint8Array(invocations);
   }
 
   /** A flight to be filled. */
@@ -119,8 +122,11 @@ export class Flights {
     }
   }
 
-  /** Lets the copies of active lanes land, all but those of their `newer` youngest groups. */
-  await(S: Subgroup, M: Uint8Array, newer: number): void {
+  /**
+   * Lets the copies of active lanes land, all but those of their `newer` youngest groups. Returns the lanes that
+   * find that copies of theirs which belong to a phase have landed.
+   */
+  await(S: Subgroup, M: Uint8Array, newer: number): number[] {
     const committed = this.#committed;
     const { base, lanes } = S;
     this.#sift(S, (flight, due) => {
@@ -133,8 +139,19 @@ export class Flights {
         due[l] = isDue ? 1 : 0;
         if (isDue) count++;
       }
-      return count;
-    }).forEach((flight) => this.#land(flight, 0));
+      if (!flight.attached || count === 0) return count;
+      // It has landed for its phase too, which knows only whole flights; the other lanes are not told.
+      for (let l = 0; l < lanes; l++) if (due[l] !== 0) this.#seen[base + l] = 1;
+      due.set(flight.mask);
+      return flight.count;
+    }).forEach((flight) => this.#land(flight, flight.attached ? committed.length : 0));
+    const lanesSeen: number[] = [];
+    for (let l = 0; l < lanes; l++) {
+      if (M[l] === 0 || this.#seen[base + l] === 0) continue;
+      this.#seen[base + l] = 0;
+      lanesSeen.push(l);
+    }
+    return lanesSeen;
   }
 
   /** Makes the copies that active lanes started since their last such arrival part of a phase that they arrive at. */
@@ -161,7 +178,12 @@ export class Flights {
 
   /** Lets the copies of a phase land, those that have not. */
   landPhase(flights: readonly Flight[]): void {
-    for (const flight of flights) this.#land(flight, this.#committed.length);
+    for (const flight of flights) {
+      const { subgroup, mask, landed } = flight;
+      if (!landed)
+        for (let l = 0; l < subgroup.lanes; l++) if (mask[l] !== 0) this.#seen[subgroup.base + l] = 1;
+      this.#land(flight, this.#committed.length);
+    }
   }
 
   /** @param finished whether the workgroup came to its end, so that what is left was left by it */
@@ -179,6 +201,7 @@ export class Flights {
     this.#groups.clear();
     this.#committed.fill(0);
     this.#open.fill(0);
+    this.#seen.fill(0);
     return [...left];
   }
 

@@ -28,7 +28,7 @@ export class Pipelines {
       case "commitCopies":
         return code.emit(`rt.flights.commit(S,${scope.mask},${code.site(node)});`);
       case "awaitCopies":
-        return code.emit(`rt.flights.await(S,${scope.mask},${node.newer});`);
+        return code.emit(`rt.awaitCopies(S,${scope.mask},${node.newer},now);`);
       case "arrive":
         return this.#arrive(node, scope);
       case "awaitPhase":

@@ -122,6 +122,13 @@ export class Runtime implements FindingContext {
     this.#addRace(k, element, S.base + lane, site, request, action, other);
   }
 
+  awaitCopies(S: Subgroup, mask: Uint8Array, newer: number, time: number): void {
+    const lanes = this.flights.await(S, mask, newer);
+    if (lanes.length === 0 || !this.#withClocks) return;
+    for (const lane of lanes) this.clocks.learnLanded(S, lane, time);
+    this.clocks.agree(S);
+  }
+
   /** Whether a write by an earlier workgroup is ordered before what a lane does now. */
   knows(known: Known, mark: number, time: number): boolean {
     return this.clocks.knows(known, this.#workgroupAt(time), mark & (WHO - 1), time);

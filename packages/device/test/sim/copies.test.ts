@@ -517,6 +517,38 @@ describe("phase barriers", () => {
     },
   );
 
+  test("a lane that waits for its own copies sees them, whoever was first", async () => {
+    for (const first of [false, true]) {
+      const { b, findings } = await simulate(({ a, b, flags }, gpu) => {
+        const s = gpu.shared(f32, 64);
+        const full = gpu.phaseBarriers({ count: 1, arrivals: 32 });
+        const i = gpu.localIndex;
+        two(
+          gpu,
+          () => {
+            start(gpu, a, s, i);
+            gpu.copies.commit();
+            full.arriveAfterCopies(0);
+            if (!first)
+              gpu.while(
+                () => flags.get(0).eq(0),
+                () => {},
+              );
+            gpu.copies.await();
+            b.set(i, s.get(i));
+          },
+          () => {
+            full.wait(0, 0);
+            b.set(i, s.get(i.sub(32)));
+            flags.set(0, 1);
+          },
+        );
+      });
+      expect(messages(findings)).toEqual([]);
+      expect(b.slice(0, 64)).toEqual(Float32Array.from({ length: 64 }, (_, i) => i % 32));
+    }
+  });
+
   test("arrivals and waits count once a subgroup", async () => {
     const { counters, findings } = await simulate((_, gpu) => {
       const phases = gpu.phaseBarriers({ count: 1, arrivals: 64 });

@@ -1,6 +1,7 @@
 /**
- * The race checks against a brute-force oracle: random programs of reads, writes, asynchronous copies, barriers
- * of workgroups and of subgroups, and atomic tickets, whose accesses are compared pair by pair with the definition of a race.
+ * The race checks against a brute-force oracle: random programs of reads, writes, asynchronous copies, barriers of
+ * workgroups and of subgroups, phase barriers and atomic tickets, whose accesses are compared pair by pair with the
+ * definition of a race.
  */
 
 import { atomic, buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
@@ -24,9 +25,25 @@ interface Step {
     | "copy"
     | "commit"
     | "await0"
-    | "await1";
+    | "await1"
+    | "arrive"
+    | "arriveAfterCopies"
+    | "wait";
   /** For each invocation of the launch: the element, or −1 where it does not take part. */
   readonly elements: readonly number[];
+  /** Which of the arrivals before a wait is for. */
+  readonly pick?: number;
+}
+
+const takesPart = ({ elements }: Step, invocation: number): boolean => (elements[invocation] as number) >= 0;
+
+const isArrival = (step: Step): boolean => step.action === "arrive" || step.action === "arriveAfterCopies";
+
+/** The step of the arrivals that step k, a wait, waits for; −1 for none. */
+function arrivalFor(steps: readonly Step[], k: number): number {
+  const arrivals = steps.flatMap((step, j) => (j < k && isArrival(step) ? [j] : []));
+  const { pick = 0 } = steps[k] as Step;
+  return arrivals.length === 0 ? -1 : (arrivals[pick % arrivals.length] as number);
 }
 
 const groupOf = (invocation: number): number => Math.floor(invocation / LANES);
@@ -34,7 +51,8 @@ const subgroupOf = (invocation: number): number => Math.floor(invocation / SUBGR
 
 /**
  * Elements with two accesses of different invocations, one of them a write, that no path orders. Paths go along each
- * invocation's steps, through barriers within a workgroup or subgroup, and from each ticket to the next.
+ * invocation's steps, through barriers within a workgroup or subgroup, from arrivals to waits for them, and from each
+ * ticket to the next.
  *
  * @param tickets by step and invocation: what the atomic addition (acquire and release) returned
  */
@@ -54,6 +72,18 @@ function racyElements(steps: readonly Step[], shared: boolean, tickets: Uint32Ar
       else for (let j = 0; j < INVOCATIONS; j++) if (together(i) === together(j)) edge(before + j, event);
     }
   });
+  for (const [step, { action }] of steps.entries()) {
+    const arrival = action === "wait" ? arrivalFor(steps, step) : -1;
+    if (arrival < 0) continue;
+    for (let i = 0; i < INVOCATIONS; i++)
+      for (let j = 0; j < INVOCATIONS; j++)
+        if (
+          groupOf(i) === groupOf(j) &&
+          takesPart(steps[arrival] as Step, i) &&
+          takesPart(steps[step] as Step, j)
+        )
+          edge(arrival * INVOCATIONS + i, step * INVOCATIONS + j);
+  }
   drawn.sort((a, b) => (tickets[a] as number) - (tickets[b] as number));
   drawn.slice(1).forEach((event, k) => edge(drawn[k] as number, event));
   for (let middle = 0; middle < count; middle++)
@@ -62,8 +92,10 @@ function racyElements(steps: readonly Step[], shared: boolean, tickets: Uint32Ar
         for (let to = 0; to < count; to++) row[to]! |= (after[middle] as Uint8Array)[to]!;
 
   const accesses = accessesOf(steps);
-  const isBefore = (a: Access, b: Access): boolean => a.to !== null && after[a.to]?.[b.from] === 1;
-  const racy = new Set<number>(accesses.filter(({ to }) => to === null).map(({ element }) => element));
+  const isBefore = (a: Access, b: Access): boolean => a.ends.some((end) => after[end]?.[b.from] === 1);
+  const racy = new Set<number>(
+    accesses.filter(({ ends }) => ends.length === 0).map(({ element }) => element),
+  );
   for (const [k, a] of accesses.entries())
     for (const b of accesses.slice(0, k)) {
       const [i, j] = [a.from % INVOCATIONS, b.from % INVOCATIONS];
@@ -74,36 +106,59 @@ function racyElements(steps: readonly Step[], shared: boolean, tickets: Uint32Ar
   return racy;
 }
 
-/** An access, from the event at which it begins to that at which it is over; a copy that nobody waits for never is. */
+/** An access: the event at which it begins, and those that it is over before; a copy that nobody waits for has none. */
 interface Access {
   readonly action: Step["action"];
   readonly element: number;
   readonly from: number;
-  to: number | null;
+  readonly ends: number[];
 }
 
 function accessesOf(steps: readonly Step[]): Access[] {
   const accesses: Access[] = [];
   for (let i = 0; i < INVOCATIONS; i++) {
-    // The copies of each group; the last group is open.
+    // The copies of each group, the last group being open, and those since the last arrival after copies.
     let groups: Access[][] = [[]];
-    steps.forEach(({ action, elements }, step) => {
-      const event = step * INVOCATIONS + i;
-      const element = elements[i] as number;
-      const isCopy = action === "copy";
+    let loose: Access[] = [];
+    for (const [k, step] of steps.entries()) {
+      const { action } = step;
+      const event = k * INVOCATIONS + i;
       if (action === "commit") groups.push([]);
       if (action === "await0" || action === "await1") {
         const kept = groups.slice(action === "await0" ? -1 : -2);
-        for (const copy of groups.slice(0, groups.length - kept.length).flat()) copy.to ??= event;
+        for (const copy of groups.slice(0, groups.length - kept.length).flat()) copy.ends.push(event);
         groups = kept;
       }
-      if (element < 0 || (action !== "read" && action !== "write" && !isCopy)) return;
-      const access: Access = { action, element, from: event, to: isCopy ? null : event };
+      if (action === "arriveAfterCopies" && takesPart(step, i)) {
+        for (const copy of loose) copy.ends.push(...waitsFor(steps, k, groupOf(i)));
+        loose = [];
+      }
+      if ((action !== "read" && action !== "write" && action !== "copy") || !takesPart(step, i)) continue;
+      const isCopy = action === "copy";
+      const access = {
+        action,
+        element: step.elements[i] as number,
+        from: event,
+        ends: isCopy ? [] : [event],
+      };
       accesses.push(access);
-      if (isCopy) (groups.at(-1) as Access[]).push(access);
-    });
+      if (!isCopy) continue;
+      (groups.at(-1) as Access[]).push(access);
+      loose.push(access);
+    }
   }
   return accesses;
+}
+
+/** The events of a workgroup that wait for the arrivals of a step. */
+function waitsFor(steps: readonly Step[], arrival: number, workgroup: number): number[] {
+  return steps.flatMap((step, k) =>
+    step.action !== "wait" || arrivalFor(steps, k) !== arrival
+      ? []
+      : Array.from({ length: LANES }, (_, l) => workgroup * LANES + l)
+          .filter((i) => takesPart(step, i))
+          .map((i) => k * INVOCATIONS + i),
+  );
 }
 
 /** @param clocks adds an acquiring load that orders nothing, so that vector clocks are used in any case */
@@ -132,6 +187,10 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
         }
         if (clocks) void counter.get(1, { order: "acquire" });
         const memory = shared ? tile : x;
+        const phases = steps.map((step) => {
+          const arrivals = isArrival(step) ? arrivingLanes(step) : 0;
+          return arrivals > 0 ? gpu.phaseBarriers({ count: 1, arrivals }) : null;
+        });
         steps.forEach(({ action }, step) => {
           if (action === "barrier") return gpu.barrier();
           if (action === "fence") return gpu.subgroup.barrier();
@@ -145,6 +204,9 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
             else if (action === "write") memory.set(element, 1);
             else if (action === "copy")
               gpu.copies.start({ to: tile, at: [element], from: source, index: [element], width: 1 });
+            else if (action === "arrive") phases[step]?.arrive(0);
+            else if (action === "arriveAfterCopies") phases[step]?.arriveAfterCopies(0);
+            else if (action === "wait") phases[arrivalFor(steps, step)]?.wait(0, 0);
             else tickets.set(mine, counter.add(0, 1, { order: "acq_rel" }));
           });
         });
@@ -163,6 +225,10 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
   return { findings, tickets: await tickets.read() };
 }
 
+/** How many invocations of a workgroup take part: as many in each. */
+const arrivingLanes = (step: Step): number =>
+  Array.from({ length: LANES }, (_, i) => i).filter((i) => takesPart(step, i)).length;
+
 /** Mostly each invocation's own element, so that races are rare enough to be missed. */
 function stepOf(action: Step["action"], own: number, other: number): fc.Arbitrary<Step> {
   const choice = fc.oneof(
@@ -171,8 +237,14 @@ function stepOf(action: Step["action"], own: number, other: number): fc.Arbitrar
     { weight: 2, arbitrary: fc.constant(-1) },
   );
   return fc
-    .array(choice, { minLength: INVOCATIONS, maxLength: INVOCATIONS })
-    .map((choices) => ({ action, elements: choices.map((chosen, i) => (chosen === "own" ? i : chosen)) }));
+    .record({
+      choices: fc.array(choice, { minLength: INVOCATIONS, maxLength: INVOCATIONS }),
+      pick: fc.nat({ max: 99 }),
+    })
+    .map(({ choices, pick }) => ({
+      ...{ action, pick },
+      elements: choices.map((chosen, i) => (chosen === "own" ? i : chosen)),
+    }));
 }
 
 interface Ingredients {
@@ -180,33 +252,48 @@ interface Ingredients {
   readonly tickets?: boolean;
   readonly fences?: boolean;
   readonly copies?: boolean;
+  readonly phases?: boolean;
 }
 
-function stepsWith({ tickets, fences, copies }: Ingredients): fc.Arbitrary<readonly Step[]> {
+function stepsWith({ tickets, fences, copies, phases }: Ingredients): fc.Arbitrary<readonly Step[]> {
   const of = (action: Step["action"], weight: number): fc.MaybeWeightedArbitrary<Step> => ({
     ...{ weight, arbitrary: stepOf(action, 20, 2) },
   });
+  const together = (action: Step["action"], weight: number): fc.MaybeWeightedArbitrary<Step> => ({
+    ...{ weight, arbitrary: samePartIn(stepOf(action, 20, 0)) },
+  });
   const step = fc.oneof(
-    ...[
-      of("read", 3),
-      of("write", 2),
-      of("barrier", 2),
-      of("fence", fences ? 4 : 0),
-      of("ticket", tickets ? 5 : 0),
-    ],
-    ...(copies ? [of("copy", 4), of("commit", 5), of("await0", 4), of("await1", 3)] : []),
+    of("read", 3),
+    of("write", 2),
+    of("barrier", phases ? 1 : 2),
+    of("fence", fences ? 4 : 0),
+    of("ticket", tickets ? 5 : 0),
+    of("copy", copies || phases ? 4 : 0),
+    ...(copies ? [of("commit", 5), of("await0", 4), of("await1", 3)] : []),
+    ...(phases ? [together("arrive", 3), together("arriveAfterCopies", 4), of("wait", 9)] : []),
   );
-  return fc
-    .array(step, { minLength: 1, maxLength: copies ? 9 : 7 })
-    .map((list) =>
-      copies ? [...list, ...["commit", "await0"].map((action) => idle(action as "commit"))] : list,
-    );
+  const list = fc.array(step, { minLength: 1, maxLength: copies || phases ? 9 : 7 });
+  if (phases) return list.map(withWaits);
+  return copies ? list.map((some) => [...some, byAll("commit"), byAll("await0")]) : list;
 }
 
-const idle = (action: Step["action"]): Step => ({
-  action,
-  elements: new Array<number>(INVOCATIONS).fill(-1),
+/** The same lanes take part in each workgroup. */
+const samePartIn = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step> =>
+  step.map(({ action, elements }) => ({
+    action,
+    elements: elements.map((_, i) => elements[i % LANES] as number),
+  }));
+
+const byAll = (action: Step["action"], pick = 0): Step => ({
+  ...{ action, pick },
+  elements: new Array<number>(INVOCATIONS).fill(0),
 });
+
+/** Everybody waits for all copies in the end. */
+function withWaits(some: readonly Step[]): readonly Step[] {
+  const steps = [...some, byAll("arriveAfterCopies")];
+  return [...steps, ...steps.filter(isArrival).map((_, pick) => byAll("wait", pick))];
+}
 
 describe.each<[string, Ingredients]>([
   ["barriers alone, by intervals", {}],
@@ -216,11 +303,13 @@ describe.each<[string, Ingredients]>([
   ["barriers of both kinds and tickets", { tickets: true, fences: true }],
   ["copies, by intervals", { copies: true }],
   ["copies, by vector clocks", { copies: true, fences: true }],
+  ["copies and phases", { phases: true }],
+  ["copies, phases and barriers of subgroups", { phases: true, fences: true }],
 ])("%s", (_, ingredients) => {
   test.each([
     ["shared", undefined],
     ["shared", 1],
-    ...(ingredients.copies
+    ...(ingredients.copies || ingredients.phases
       ? []
       : ([
           ["global", undefined],
@@ -234,7 +323,9 @@ describe.each<[string, Ingredients]>([
       verdicts[expected.size > 0 ? "racy" : "clean"]++;
       expect(findings.length > 0).toBe(expected.size > 0);
       for (const { kind, message } of findings) {
-        expect(ingredients.copies ? ["data-race", "copy-in-flight"] : ["data-race"]).toContain(kind);
+        expect(
+          ingredients.copies || ingredients.phases ? ["data-race", "copy-in-flight"] : ["data-race"],
+        ).toContain(kind);
         expect(expected).toContain(Number(/\[(\d+)\]/.exec(message)?.[1]));
       }
     };
