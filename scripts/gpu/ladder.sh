@@ -14,7 +14,7 @@ keep() { name=$1; limit=$2; shift 2; timeout "$limit" node scripts/evidence.ts "
 wants() { case " ${STEPS:-microbench peers ncu webgpu ladders} " in *" $1 "*) true ;; *) false ;; esac; }
 roofs() { if [ -s $profile ]; then echo "--profile $profile"; fi; }
 peers=packages/studies/bench/peers.ts
-if wants microbench; then keep microbench 120 evolver bench microbench --device cuda --save $profile --json; fi
+if wants microbench; then keep microbench 120 evolver bench microbench --device cuda --save $profile --report "$to/microbench" --json; fi
 if wants peers; then keep peers 200 node $peers --device cuda --budget-ms 40 $(roofs); fi
 if wants ncu; then keep ncu 120 node scripts/gpu/ncu.ts --shape B1,H8,S1024,D64; fi
 if wants webgpu; then keep peers-webgpu 150 node $peers --device webgpu --no-torch --budget-ms 40 $(roofs); fi

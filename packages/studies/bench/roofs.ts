@@ -46,7 +46,7 @@ function fromProfile(file: string): Roofs {
     throw new EvolverError("PROFILE_INVALID", `${file} is no machine profile`, {
       hint: "evolver bench microbench --save FILE.json writes one",
     });
-  const from = (source: string | undefined): string => `${name ?? file} (${source ?? "unknown source"})`;
+  const from = (source: string | undefined): string => `${name ?? file}: ${source ?? "unknown source"}`;
   return {
     peakTflops: { value: peak, from: from(arithmeticLanesPerClock?.source) },
     gbPerSecond: { value: bandwidth, from: from(memoryGBPerSecond?.source) },
