@@ -25,7 +25,7 @@ export const persistent: Schedule = {
     const queue = symbols as QueueSymbols;
     const { tiles, tileCount } = queue;
     const asker = gpu.localIndex.eq(0);
-    const answer = gpu.shared(u32, 1, "taken");
+    const answer = gpu.shared(u32, 1, "answer");
     const taken = gpu.var(u32, 0, "taken");
     // The barriers of the uniform load also part the last use of shared memory by a tile from the first by the next.
     const take = (): void => {
