@@ -10,6 +10,7 @@ typedef struct ihipEvent_t* hipEvent_t;
 struct hipDeviceProp_t {
   char name[256];
   int warpSize;
+  int multiProcessorCount;
 };
 struct dim3 {
   unsigned x, y, z;
@@ -21,6 +22,8 @@ const char* hipGetErrorString(hipError_t code);
 hipError_t hipGetDeviceCount(int* count);
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
 hipError_t hipMalloc(void** pointer, std::size_t bytes);
+hipError_t hipFree(void* pointer);
+hipError_t hipMemset(void* pointer, int value, std::size_t bytes);
 hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind);
 hipError_t hipGetLastError();
 hipError_t hipDeviceSynchronize();

@@ -16,9 +16,9 @@ const made = new Map<string, Kernel>();
 export function once(name: string, make: (name: string) => unknown): Kernel {
   const known = made.get(name);
   if (known !== undefined) return known;
-  const kernel = make(name) as Kernel;
-  made.set(name, kernel);
-  return kernel;
+  const fresh = make(name) as Kernel;
+  made.set(name, fresh);
+  return fresh;
 }
 
 /** 16 bits that look random, a function of the index. */

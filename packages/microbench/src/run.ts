@@ -5,7 +5,7 @@ import type { ClockedDevice, Device } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import type { Clock, MicrobenchReport, Result, Section } from "./report.ts";
 import { Runner, type Outcome } from "./runner.ts";
-import type { Setup } from "./spec.ts";
+import { MAX_MULTIPROCESSORS, type Setup } from "./spec.ts";
 import { arithmetic } from "./tests/arithmetic.ts";
 import { tests } from "./tests/index.ts";
 import type { Test } from "./test.ts";
@@ -49,7 +49,10 @@ export async function runMicrobench(
   const machine = (isClocked(device) ? device.machine : undefined) ?? null;
   const size = await sizeOf(device);
   const setup: Setup = setupOf(device, size, quick);
-  const multiprocessors = machine?.multiprocessors ?? (size === "full" ? GUESSED_MULTIPROCESSORS : 8);
+  const multiprocessors = Math.min(
+    MAX_MULTIPROCESSORS,
+    machine?.multiprocessors ?? (size === "full" ? GUESSED_MULTIPROCESSORS : 8),
+  );
   const clock: Clock | null =
     machine?.clockGHz == null
       ? null

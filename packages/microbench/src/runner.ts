@@ -87,9 +87,9 @@ export class Runner {
   async measure(cases: readonly CaseSpec[], progress: (id: string) => void = () => {}): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (let at = 0; at < cases.length;) {
-      let end = at + 1;
-      const isAlone = (cases[at] as CaseSpec).alone === true;
-      while (!isAlone && end < cases.length && (cases[end] as CaseSpec).alone !== true) end++;
+      let end = at;
+      while (end < cases.length && cases[end]?.alone !== true) end++;
+      end = Math.max(end, at + 1);
       outcomes.push(...(await this.#measureTogether(cases.slice(at, end), progress)));
       at = end;
     }

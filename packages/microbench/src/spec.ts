@@ -84,5 +84,8 @@ export function inUnit(unit: Unit, workPerSecond: number): number {
   }
 }
 
+/** Buffers that hold a result for each invocation are laid out for so many multiprocessors; more are left idle. */
+export const MAX_MULTIPROCESSORS = 512;
+
 export const workgroupsOf = (count: Count, multiprocessors: number): number =>
   typeof count === "number" ? count : count.perMultiprocessor * multiprocessors;

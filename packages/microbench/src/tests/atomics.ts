@@ -20,8 +20,9 @@ const TITLES: Readonly<Record<Spread, string>> = {
 };
 
 /** The word that this invocation adds to, among those of the workgroup. */
-function wordOf(gpu: Gpu, spread: Spread): U32 {
-  if (spread === "one") return gpu.localIndex.and(0);
+function wordOf(gpu: Gpu, spread: Spread, zero: U32): U32 {
+  // Compilers that see one address for all lanes add up in registers first; this one they cannot see through.
+  if (spread === "one") return gpu.localIndex.and(zero);
   return spread === "subgroup" ? gpu.localIndex.divTrunc(gpu.subgroupSize) : gpu.localIndex;
 }
 
@@ -46,11 +47,11 @@ const globalKernel = (spread: Spread): Kernel =>
     kernel(
       name,
       {
-        params: { counters: buffer(atomic(u32)), to: buffer(u32, "write"), iterations: u32 },
+        params: { counters: buffer(atomic(u32)), to: buffer(u32, "write"), zero: u32, iterations: u32 },
         workgroup: [BLOCK],
       },
-      ({ counters, to, iterations }, gpu) => {
-        const own = wordOf(gpu, spread);
+      ({ counters, to, zero, iterations }, gpu) => {
+        const own = wordOf(gpu, spread, zero);
         const word = spread === "one" ? own : gpu.workgroupIndex.mul(BLOCK).add(own);
         const seen = addMany(gpu, counters, word, iterations);
         to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), seen);
@@ -63,14 +64,14 @@ const sharedKernel = (spread: Spread): Kernel =>
     kernel(
       name,
       {
-        params: { totals: buffer(u32, "write"), to: buffer(u32, "write"), iterations: u32 },
+        params: { totals: buffer(u32, "write"), to: buffer(u32, "write"), zero: u32, iterations: u32 },
         workgroup: [BLOCK],
       },
-      ({ totals, to, iterations }, gpu) => {
+      ({ totals, to, zero, iterations }, gpu) => {
         const counters = gpu.shared(atomic(u32), BLOCK, "counters");
         counters.set(gpu.localIndex, 0);
         gpu.barrier();
-        const seen = addMany(gpu, counters, wordOf(gpu, spread), iterations);
+        const seen = addMany(gpu, counters, wordOf(gpu, spread, zero), iterations);
         gpu.barrier();
         const i = gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex);
         totals.set(i, counters.get(gpu.localIndex));
@@ -110,8 +111,8 @@ function atomicCase(place: "global" | "shared", spread: Spread, setup: Setup): C
     name: `${place} memory, ${TITLES[spread]}`,
     unit: "per µs",
     launch: isGlobal
-      ? { kernel: globalKernel(spread), workgroups, args: { counters: totals, to } }
-      : { kernel: sharedKernel(spread), workgroups, args: { totals, to } },
+      ? { kernel: globalKernel(spread), workgroups, args: { counters: totals, to, zero: 0 } }
+      : { kernel: sharedKernel(spread), workgroups, args: { totals, to, zero: 0 } },
     before: [fill(totals, 0)],
     check: { kernel: checkTotals(spread, isGlobal), workgroups, args: { totals } },
     work: BLOCK * UNROLL,

@@ -103,7 +103,7 @@ export const barriers: Test = {
     "The time of a barrier of the workgroup by its size, one workgroup on each multiprocessor; and of a step that hands a value on through shared memory, which takes two.",
   plan: (setup): Plan => {
     const largest = Math.min(LARGEST, setup.maxInvocations);
-    const blocks = doubling(32, largest).filter(
+    const blocks = doubling(Math.max(32, setup.subgroup), largest).filter(
       (_, k) => (setup.size === "full" && !setup.quick) || k % 2 === 0,
     );
     const chosen = setup.size === "tiny" ? blocks.slice(0, 2) : blocks;

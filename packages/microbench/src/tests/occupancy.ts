@@ -97,8 +97,8 @@ function sweeps(setup: Setup): Sweep[] {
       sharedBytes: 0,
       workgroups: setup.size === "full" ? { perMultiprocessor: count } : count,
     }));
-  const blocks = doubling(32, most)
-    .filter((block) => setup.size !== "tiny" || block <= 64)
+  const blocks = doubling(Math.max(32, setup.subgroup), most)
+    .filter((block) => setup.size !== "tiny" || block <= 2 * Math.max(32, setup.subgroup))
     .filter((_, k) => !setup.quick || k % 2 === 0)
     .map((block) => ({
       kind: "block" as const,

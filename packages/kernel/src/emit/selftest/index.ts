@@ -8,6 +8,7 @@ import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
 import { checkSelftest, type Selftest } from "./spec.ts";
 
+export { emitTogether, type EmittedTogether } from "./together.ts";
 export {
   uniformValues,
   type Selftest,

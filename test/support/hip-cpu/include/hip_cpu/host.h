@@ -13,6 +13,7 @@ typedef std::chrono::steady_clock::time_point* hipEvent_t;
 struct hipDeviceProp_t {
   char name[256];
   int warpSize;
+  int multiProcessorCount;
 };
 
 inline hipError_t hip_cpu_last = hipSuccess;
@@ -25,6 +26,7 @@ inline hipError_t hipGetDeviceCount(int* count) { return *count = 1, hipSuccess;
 inline hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int) {
   snprintf(properties->name, sizeof properties->name, "the processor, wavefronts of %d", HIP_CPU_WAVEFRONT);
   properties->warpSize = HIP_CPU_WAVEFRONT;
+  properties->multiProcessorCount = 1;
   return hipSuccess;
 }
 inline hipError_t hipMalloc(void** pointer, size_t bytes) {
@@ -34,6 +36,9 @@ inline hipError_t hipMalloc(void** pointer, size_t bytes) {
   return hipSuccess;
 }
 inline hipError_t hipFree(void* pointer) { return free(pointer), hipSuccess; }
+inline hipError_t hipMemset(void* pointer, int value, size_t bytes) {
+  return memset(pointer, value, bytes), hipSuccess;
+}
 inline hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind) {
   return memcpy(to, from, bytes), hipSuccess;
 }
