@@ -86,7 +86,10 @@ function buildProgram(finish: (code: number) => void): Command {
   program
     .command("emit")
     .description("write a kernel as source for a target")
-    .argument("<study/rung | study/champion | file.ts#export>", "attention/k03, or a kernel of yours")
+    .argument(
+      "<study/rung | study/champion | file.ts#export | microbench[/test]>",
+      "attention/k03, a kernel of yours, or the microbenchmarks as a C++ program (with --selftest)",
+    )
     .addOption(
       new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
     )
@@ -94,13 +97,23 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--shape <shape>", "for a rung: B1,Hq8,Hkv2,S256,D64 (the default shape if absent)")
     .option("--workspace <dir>", "where champions are", "evolver-workspace")
     .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
-    .option("-o, --output <file>", "write to this file instead of stdout")
+    .option(
+      "-o, --output <file>",
+      "write to this file instead of stdout; for microbench also a folder, one file a test",
+    )
     .addOption(json())
     .addOption(verbose())
     .action(async (target: string, options: EmitFlags) => {
       resolveOwnPackages();
+      const output = options.output ?? null;
+      const [name, test] = target.split("/");
+      if (name === "microbench") {
+        const { emitMicrobench } = await import("./commands/emitMicrobench.ts");
+        finish(await emitMicrobench(test ?? null, { ...options, output }));
+        return;
+      }
       const { emitSource } = await import("./commands/emit.ts");
-      finish(await emitSource(target, { ...options, output: options.output ?? null }));
+      finish(await emitSource(target, { ...options, output }));
     });
 
   program
