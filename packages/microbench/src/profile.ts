@@ -27,7 +27,7 @@ export function profileOf(report: MicrobenchReport): MachineProfile {
   const clocks = (id: string): number | null => figure(id, clockGHz);
   const measured: Partial<Record<RateName, number | null>> = {
     arithmeticLanesPerClock: eachClock("fmaPeak", 1 / 2),
-    specialLanesPerClock: eachClock("exp2Peak"),
+    specialLanesPerClock: eachClock("exp2FlushedPeak"),
     // What is known: fma instructions start at this rate, and nothing was seen to start faster.
     issuesPerClock: eachClock("fmaPeak", 1 / 2 / report.subgroup),
     shuffleLanesPerClock: eachClock("shufflePeak"),

@@ -93,7 +93,7 @@ export async function runMicrobench(
 }
 
 export function setupOf(
-  { subgroupSize, limits }: Pick<Device, "subgroupSize" | "limits">,
+  { subgroupSize, limits, waits }: Pick<Device, "subgroupSize" | "limits" | "waits">,
   size: Setup["size"],
   quick: boolean,
 ): Setup {
@@ -104,6 +104,7 @@ export function setupOf(
     maxInvocations: limits.maxInvocationsPerWorkgroup,
     maxSharedBytes: limits.maxSharedBytes,
     maxBufferBytes: limits.maxBufferBytes,
+    waits,
   };
 }
 

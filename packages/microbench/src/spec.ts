@@ -66,6 +66,8 @@ export interface Setup {
   readonly maxInvocations: number;
   readonly maxSharedBytes: number;
   readonly maxBufferBytes: number;
+  /** Whether subgroups of a workgroup may wait for each other. */
+  readonly waits: boolean;
 }
 
 /** Converts work per second into a result in the unit. */

@@ -44,6 +44,7 @@ export function emitSuite(
   const setup = setupOf(
     {
       subgroupSize: subgroup,
+      waits: true,
       limits: {
         subgroupSizes: [subgroup],
         maxInvocationsPerWorkgroup: 1024,
@@ -117,10 +118,20 @@ function testText({ id, title }: Test, { fills, cases }: Plan, emissions: Emissi
   Memory memory;
 ${[...declarations, ...filled].join("\n")}
   std::vector<Case> cases;
-${items.join("\n")}
+${[...items, ...(EXTRA_CASES[id] ?? [])].join("\n")}
   run(cases);
 }`;
 }
+
+/** What only the host program can do: the driver's own copy, beside which a kernel's has to stand. */
+const EXTRA_CASES: Readonly<Record<string, readonly string[]>> = {
+  streams: [
+    `  cases.push_back({"copy by the driver, device to device", "GB/s", cases[0].work, 1u, 0u, 1u, false, false,
+      [=, bytes = std::size_t(cases[0].work / 2)](unsigned, unsigned) { CHECK(API##Memcpy(z_, x_, bytes, API##MemcpyDeviceToDevice)); },
+      cases[0].before,
+      cases[0].check});`,
+  ],
+};
 
 const TYPES = { f32: "float", u32: "unsigned" } as const;
 

@@ -4,7 +4,20 @@
  * is measured, with the accuracy that it promises: a division is the exact one, not an approximation.
  */
 
-import { buffer, cos, exp2, f32, fma, kernel, log, rsqrt, sin, sqrt, u32 } from "@evolver/kernel";
+import {
+  buffer,
+  cos,
+  exp2,
+  exp2Flushed,
+  f32,
+  fma,
+  kernel,
+  log,
+  rsqrt,
+  sin,
+  sqrt,
+  u32,
+} from "@evolver/kernel";
 import type { F32, Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
@@ -98,6 +111,15 @@ export const OPERATIONS: readonly Operation[] = [
     name: "exp2",
     title: "exp2 (of −x)",
     step: (x) => exp2(x.neg()),
+    a: 0,
+    b: 0,
+    fixed: fixedPoint((x) => 2 ** -x),
+  },
+  {
+    ...settles,
+    name: "exp2Flushed",
+    title: "exp2 (of −x) that may flush",
+    step: (x) => exp2Flushed(x.neg()),
     a: 0,
     b: 0,
     fixed: fixedPoint((x) => 2 ** -x),

@@ -5,6 +5,7 @@ import type { Kernel } from "@evolver/kernel";
 import { fill, once, random16, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import { bySize, doubling, latencyFigures, measured, seriesBy, type Plan, type Test } from "../test.ts";
+import { signalCases } from "./signals.ts";
 
 const UNROLL = 8;
 const LARGEST = 1024;
@@ -109,20 +110,30 @@ export const barriers: Test = {
     const chosen = setup.size === "tiny" ? blocks.slice(0, 2) : blocks;
     return {
       fills: [],
-      cases: (["barrier", "exchange"] as const).flatMap((kind) =>
-        chosen.map((block) => barrierCase(kind, block, setup)),
-      ),
+      cases: (["barrier", "exchange"] as const)
+        .flatMap((kind) => chosen.map((block) => barrierCase(kind, block, setup)))
+        .concat(signalCases(setup)),
       read: (outcomes, context) => {
         const at256 = measured(outcomes).find(
           ({ spec: { settings } }) => settings["kind"] === "barrier" && (settings["block"] as number) >= 128,
         );
         return {
-          figures: latencyFigures(
-            "barrier",
-            `a barrier of ${at256?.spec.settings["block"] ?? ""}`,
-            at256?.value ?? null,
-            context,
-          ),
+          figures: [
+            ...latencyFigures(
+              "barrier",
+              `a barrier of ${at256?.spec.settings["block"] ?? ""}`,
+              at256?.value ?? null,
+              context,
+            ),
+            ...(["flags", "phases"] as const).flatMap((kind) =>
+              latencyFigures(
+                `${kind}RoundTrip`,
+                `a round trip by ${kind}`,
+                measured(outcomes).find(({ spec }) => spec.id === `signal.${kind}`)?.value ?? null,
+                context,
+              ),
+            ),
+          ],
           plots: [
             {
               id: "barriers",

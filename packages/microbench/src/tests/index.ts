@@ -5,6 +5,7 @@ import { arithmetic } from "./arithmetic.ts";
 import { atomics } from "./atomics.ts";
 import { barriers } from "./barriers.ts";
 import { chases } from "./chase.ts";
+import { copies } from "./copies.ts";
 import { launches } from "./launch.ts";
 import { occupancy } from "./occupancy.ts";
 import { patterns } from "./patterns.ts";
@@ -19,6 +20,7 @@ export const tests: readonly Test[] = [
   sharedMemory,
   arithmetic,
   barriers,
+  copies,
   atomics,
   launches,
 ];

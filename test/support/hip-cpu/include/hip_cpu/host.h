@@ -8,7 +8,7 @@
 #include "waves.h"
 
 enum hipError_t { hipSuccess = 0, hipErrorOutOfMemory = 2, hipErrorLaunchFailure = 719 };
-enum hipMemcpyKind { hipMemcpyHostToDevice = 1, hipMemcpyDeviceToHost = 2 };
+enum hipMemcpyKind { hipMemcpyHostToDevice = 1, hipMemcpyDeviceToHost = 2, hipMemcpyDeviceToDevice = 3 };
 typedef std::chrono::steady_clock::time_point* hipEvent_t;
 struct hipDeviceProp_t {
   char name[256];
