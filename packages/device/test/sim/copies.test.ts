@@ -460,6 +460,93 @@ describe("phase barriers", () => {
     },
   );
 
+  negative(
+    "a release does not cover a second read of the same element after it",
+    "data-race",
+    ["s.set(i.sub(32), 2)", "b.set(i, s.get(i)); // again"],
+    ({ b }, gpu) => {
+      const s = gpu.shared(f32, 64);
+      const done = gpu.phaseBarriers({ count: 1, arrivals: 32 });
+      const i = gpu.localIndex;
+      two(
+        gpu,
+        () => {
+          s.set(i, 1);
+          b.set(i, s.get(i));
+          done.arrive(0);
+          b.set(i, s.get(i)); // again
+        },
+        () => {
+          done.wait(0, 0);
+          s.set(i.sub(32), 2);
+        },
+      );
+    },
+    ({ b }, gpu) => {
+      const s = gpu.shared(f32, 64);
+      const done = gpu.phaseBarriers({ count: 1, arrivals: 32 });
+      const i = gpu.localIndex;
+      two(
+        gpu,
+        () => {
+          s.set(i, 1);
+          b.set(i, s.get(i));
+          b.set(i, s.get(i));
+          done.arrive(0);
+        },
+        () => {
+          done.wait(0, 0);
+          s.set(i.sub(32), 2);
+        },
+      );
+    },
+  );
+
+  for (const [which, at] of [
+    ["the same element", () => 0],
+    ["elements of their own", (i: U32) => i.sub(32)],
+  ] as const)
+    negative(
+      `one lane that waits does not wait for the others, who read ${which}`,
+      "data-race",
+      ["b.set(i, s.get(at(i))); // did not wait", "s.set(i, 1)"],
+      ({ b }, gpu) => {
+        const s = gpu.shared(f32, 64);
+        const full = gpu.phaseBarriers({ count: 1, arrivals: 32 });
+        const i = gpu.localIndex;
+        two(
+          gpu,
+          () => {
+            s.set(i, 1);
+            full.arrive(0);
+          },
+          () => {
+            gpu.if(gpu.lane.eq(0), () => full.wait(0, 0));
+            b.set(i, s.get(at(i))); // did not wait
+          },
+        );
+      },
+      ({ b }, gpu) => {
+        const s = gpu.shared(f32, 64);
+        const full = gpu.phaseBarriers({ count: 1, arrivals: 32 });
+        const i = gpu.localIndex;
+        two(
+          gpu,
+          () => {
+            s.set(i, 1);
+            full.arrive(0);
+          },
+          () => {
+            gpu.if(gpu.lane.eq(0), () => full.wait(0, 0));
+            gpu.subgroup.barrier();
+            b.set(i, s.get(at(i)));
+          },
+        );
+      },
+      {},
+      (finding) => expect(finding.accesses[0]?.lanes).toEqual(Array.from({ length: 31 }, (_, k) => 33 + k)),
+    );
+
   test("an index outside an array of barriers", async () => {
     const { findings } = await simulate(
       ({ n }, gpu) => {

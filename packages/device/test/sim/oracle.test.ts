@@ -229,21 +229,29 @@ async function run(steps: readonly Step[], shared: boolean, clocks: boolean, see
 const arrivingLanes = (step: Step): number =>
   Array.from({ length: LANES }, (_, i) => i).filter((i) => takesPart(step, i)).length;
 
-/** Mostly each invocation's own element, so that races are rare enough to be missed. */
-function stepOf(action: Step["action"], own: number, other: number): fc.Arbitrary<Step> {
-  const choice = fc.oneof(
-    { weight: own, arbitrary: fc.constant("own" as const) },
-    { weight: other, arbitrary: fc.integer({ min: 0, max: ELEMENTS - 1 }) },
-    { weight: 2, arbitrary: fc.constant(-1) },
-  );
+/**
+ * Which element each invocation takes: its own, that of a neighbour in its subgroup or in the other one, one for all of the
+ * workgroup (to read), or any. Mostly in order, so that what orders them matters.
+ */
+function stepOf(action: Step["action"]): fc.Arbitrary<Step> {
+  const any = fc.integer({ min: 0, max: ELEMENTS - 1 });
+  const ways = ["own", "own", "own", "neighbour", "neighbour", "across", "across", "one", "any"] as const;
   return fc
     .record({
-      choices: fc.array(choice, { minLength: INVOCATIONS, maxLength: INVOCATIONS }),
+      way: fc.constantFrom(...ways),
+      idle: fc.oneof(fc.constant(0), fc.nat({ max: 0xffff })),
+      others: fc.array(any, { minLength: INVOCATIONS, maxLength: INVOCATIONS }),
       pick: fc.nat({ max: 99 }),
     })
-    .map(({ choices, pick }) => ({
+    .map(({ way, idle, others, pick }) => ({
       ...{ action, pick },
-      elements: choices.map((chosen, i) => (chosen === "own" ? i : chosen)),
+      elements: others.map((other, i) => {
+        if (((idle >> i) & 1) === 1) return -1;
+        if (way === "neighbour") return i ^ 1;
+        if (way === "across") return i ^ SUBGROUP;
+        if (way === "one" && action === "read") return groupOf(i) * LANES + (pick % LANES);
+        return way === "any" && i % 4 === 0 ? other : i;
+      }),
     }));
 }
 
@@ -257,14 +265,14 @@ interface Ingredients {
 
 function stepsWith({ tickets, fences, copies, phases }: Ingredients): fc.Arbitrary<readonly Step[]> {
   const of = (action: Step["action"], weight: number): fc.MaybeWeightedArbitrary<Step> => ({
-    ...{ weight, arbitrary: stepOf(action, 20, 2) },
+    ...{ weight, arbitrary: stepOf(action) },
   });
   const together = (action: Step["action"], weight: number): fc.MaybeWeightedArbitrary<Step> => ({
-    ...{ weight, arbitrary: samePartIn(stepOf(action, 20, 0)) },
+    ...{ weight, arbitrary: samePartIn(stepOf(action)) },
   });
   const step = fc.oneof(
-    of("read", 3),
-    of("write", 2),
+    of("read", 5),
+    of("write", 3),
     of("barrier", phases ? 1 : 2),
     of("fence", fences ? 4 : 0),
     of("ticket", tickets ? 5 : 0),

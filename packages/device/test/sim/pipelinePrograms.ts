@@ -161,7 +161,10 @@ export function roles(knobs: RolesKnobs = {}) {
 }
 
 /** The same with gpu.pipeline and releases by all lanes. */
-export function pipeline({ stages = 3, producers = 2, consumers = 2 }: RolesKnobs = {}) {
+export function pipeline(
+  knobs: Pick<RolesKnobs, "stages" | "producers" | "consumers" | "releaseBeforeLastUse"> = {},
+) {
+  const { stages = 3, producers = 2, consumers = 2 } = knobs;
   const workgroup = ({ subgroup }: { subgroup: number }): readonly [number] => [
     (producers + consumers) * subgroup,
   ];
@@ -193,9 +196,11 @@ export function pipeline({ stages = 3, producers = 2, consumers = 2 }: RolesKnob
     };
     const consume = (_: U32, n: U32): void => {
       pipe.wait(n);
+      const release = (): void => pipe.release(n);
       sum.add(tile.get(element(n, mine)));
-      sum.add(tile.get(element(n, mine.xor(TILE - 1))));
-      pipe.release(n);
+      if (knobs.releaseBeforeLastUse) release();
+      sum.add(tile.get(element(n, mine.xor(TILE - 1)))); // pipeline: last use
+      if (!knobs.releaseBeforeLastUse) release();
     };
     gpu.roles([
       { name: "producers", subgroups: producers, body: () => twice(produce) },

@@ -164,6 +164,12 @@ const planted: readonly Planted[] = [
   }),
   inRoles("arriveBeforeCopies", "copy-in-flight", "roles: use"),
   inRoles("noSubgroupBarrier", "data-race", "roles: last use"),
+  {
+    mistake: "pipeline: releaseBeforeLastUse",
+    program: pipeline({ releaseBeforeLastUse: true }),
+    kind: "data-race",
+    line: "pipeline: last use",
+  },
   inExchange("noBarrier", "data-race", "exchange: get"),
   inExchange("withAnotherSubgroup", "data-race", "exchange: get"),
   inExchange("divergent", "divergent-barrier", "exchange: barrier", {

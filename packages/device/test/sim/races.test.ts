@@ -147,6 +147,31 @@ describe("races on shared memory", () => {
   );
 
   negative(
+    "a barrier of the subgroup orders what was read before it, not a second read after it",
+    "data-race",
+    ["s.set(i.xor(1), 1)", "b.set(i, s.get(i)); // again"],
+    ({ b }, gpu) => {
+      const s = gpu.shared(f32, 32);
+      const i = gpu.localIndex;
+      s.set(i, 0);
+      b.set(i, s.get(i));
+      gpu.subgroup.barrier();
+      b.set(i, s.get(i)); // again
+      s.set(i.xor(1), 1);
+    },
+    ({ b }, gpu) => {
+      const s = gpu.shared(f32, 32);
+      const i = gpu.localIndex;
+      s.set(i, 0);
+      b.set(i, s.get(i));
+      b.set(i, s.get(i));
+      gpu.subgroup.barrier();
+      s.set(i.xor(1), 1);
+    },
+    { size: 32 },
+  );
+
+  negative(
     "a subgroup operation orders no memory",
     "data-race",
     ["b.set(i, s.get(i.xor(1)).add(total))", "s.set(i, a.get(i))"],
