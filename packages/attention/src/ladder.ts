@@ -15,14 +15,18 @@ import { k01 } from "./rungs/k01-naive.ts";
 import { k02 } from "./rungs/k02-shared-tiles.ts";
 import { k03 } from "./rungs/k03-shared-by-rows.ts";
 import { k04 } from "./rungs/k04-conflict-free.ts";
+import { k05 } from "./rungs/k05-double-buffered.ts";
+import { k06 } from "./rungs/k06-asynchronous-ring.ts";
+import { k07 } from "./rungs/k07-roles.ts";
 import { k08 } from "./rungs/k08-persistent.ts";
 import { k09 } from "./rungs/k09-packed-heads.ts";
 import { k10 } from "./rungs/k10-persistent-packed.ts";
+import { k11 } from "./rungs/k11-register-tiles.ts";
 
 export type { Claim, ClaimCase, ClaimContext, Rung } from "./rungs/rung.ts";
 
 /** In order; each builds on those before. */
-export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04, k08, k09, k10]);
+export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04, k05, k06, k07, k08, k09, k10, k11]);
 
 /** @throws EvolverError UNKNOWN_RUNG */
 export function rungById(id: string): Rung {

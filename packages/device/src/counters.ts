@@ -11,8 +11,10 @@ export interface MemoryCounters {
   readSectors: number;
   writeSectors: number;
   /**
-   * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. A request of w-element accesses is served
-   * in groups of 32/w consecutive lanes; a group takes as many passes as the most loaded bank has distinct words.
+   * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. Words of 4 bytes are served to 32 lanes at
+   * once; accesses of w words to 64/w consecutive lanes where each lane l and l xor 1, or each l and l xor 2, want one
+   * address, else to 32/w. A group of lanes takes as many passes as the most loaded bank has distinct words. So NVIDIA's
+   * counters say (evidence/h200/ncu.json).
    */
   passes: number;
   /** Shared memory: passes beyond the first of each group of lanes. */

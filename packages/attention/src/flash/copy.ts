@@ -63,32 +63,47 @@ export class Copier {
     );
   }
 
-  /** Reads at once, into registers; what it gives writes them to the tile whose first row is `offset`. */
+  /** Reads a tile into registers, if it has any row; what it gives writes them to the tile whose first row is `offset`. */
   fetch(rows: number, { first, count }: RowRange, copies: readonly HeadCopy[]): (offset: UIndex) => void {
-    const { width } = this.#geometry.copyColumns;
-    const last = count.max(1).sub(1);
-    const writes: ((offset: UIndex) => void)[] = [];
-    for (let pass = 0; pass < rows; pass += this.#rowsPerPass) {
-      const own = plus(this.#row, pass);
+    const { width, chunks } = this.#geometry.copyColumns;
+    const passes = Array.from(
+      { length: Math.ceil(rows / this.#rowsPerPass) },
+      (_, k) => k * this.#rowsPerPass,
+    );
+    const rowOf = (pass: number): U32 => {
+      const row = plus(this.#row, pass);
       // A single subgroup that copies a row at a time knows which when the kernel is built.
-      const row = typeof own === "number" ? this.#gpu.constant(u32, own) : own;
-      const exists = row.lt(count);
-      const source = first.add(row.min(last));
-      for (const { to, from, access } of copies) {
-        const runs = this.#columns
-          .starts()
-          .map((column) =>
-            readRun(from, [source], column, width, access.vector).map((x) => select(exists, x, 0)),
+      return typeof row === "number" ? this.#gpu.constant(u32, row) : row;
+    };
+    const runs = (pass: number, { from, access }: HeadCopy): F32[] => {
+      const row = rowOf(pass);
+      const source = first.add(row.min(count.sub(1)));
+      return this.#columns
+        .starts()
+        .flatMap((column) => readRun(from, [source], column, width, access.vector))
+        .map((x) => select(row.lt(count), x, 0));
+    };
+    const values = this.#gpu.if(
+      count.gt(0),
+      () => passes.flatMap((pass) => copies.flatMap((copy) => runs(pass, copy))),
+      () =>
+        Array.from({ length: passes.length * copies.length * chunks * width }, () =>
+          this.#gpu.constant(f32, 0),
+        ),
+    );
+    return (offset) =>
+      passes.forEach((pass, p) => {
+        const row = rowOf(pass);
+        const write = (): void =>
+          copies.forEach(({ to }, c) =>
+            this.#columns.forEach((column, chunk) => {
+              const at = ((p * copies.length + c) * chunks + chunk) * width;
+              writeRun(to, [plus(offset, row)], column, values.slice(at, at + width), width);
+            }),
           );
-        const isWhole = pass + this.#rowsPerPass <= rows;
-        const write = (offset: UIndex): void =>
-          this.#columns.forEach((column, chunk) =>
-            writeRun(to, [plus(offset, row)], column, runs[chunk] as F32[], width),
-          );
-        writes.push(isWhole ? write : (offset) => this.#gpu.if(row.lt(rows), () => write(offset)));
-      }
-    }
-    return (offset) => writes.forEach((write) => write(offset));
+        if (pass + this.#rowsPerPass <= rows) write();
+        else this.#gpu.if(row.lt(rows), write);
+      });
   }
 
   /** Starts asynchronous copies to the tile whose first row is `offset`. */

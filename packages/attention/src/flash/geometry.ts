@@ -47,8 +47,12 @@ export interface Geometry {
   /** Groups a tile; a tile smaller than a group is one, with idle lanes. */
   readonly groups: number;
   readonly keysPerLane: number;
+  /** Neighbouring probabilities that one access to shared memory reads. */
+  readonly probabilityWidth: VectorWidth;
   /** Elements an access along the head dimension reads while scoring. */
   readonly vector: VectorWidth;
+  /** Steps of the inner loops to write out. */
+  readonly unroll: number;
   /** Columns that a lane accumulates. */
   readonly columns: ColumnRuns;
   /** Columns that a lane copies, of the rows of a tile. */
@@ -102,7 +106,9 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
     groupKeys,
     groups: staged ? Math.max(1, keyRows / groupKeys) : 1,
     keysPerLane,
+    probabilityWidth: widestVector(4, groupKeys),
     vector,
+    unroll: point.unroll,
     columns,
     copyColumns: copyColumnsOf(vector, dim, subgroup),
     layouts: arranged,

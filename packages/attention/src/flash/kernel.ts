@@ -251,9 +251,9 @@ class FlashAttention {
 
   /** Raw scores [row][slot]: each lane walks the head dimension of its own keys. */
   #scores(tile: Tile, rows: readonly Row[], keys: readonly U32[]): F32[][] {
-    const { dim, vector } = this.#geometry;
+    const { dim, vector, unroll } = this.#geometry;
     const dots = rows.map(() => this.#gpu.registers(f32, keys.length, 0));
-    this.#gpu.for({ from: 0, to: dim, step: vector, unroll: 4 }, (column) => {
+    this.#gpu.for({ from: 0, to: dim, step: vector, unroll }, (column) => {
       const keyRuns = keys.map((key) => tile.key(key, column));
       rows.forEach((row, k) => {
         const queryRun = readRun(this.#queries, [row.index], column, vector, vector);

@@ -29,6 +29,8 @@ export type FlashPoint = {
   readonly layout: "row-major" | "padded" | "swizzled";
   /** Elements an access reads at most, along the head dimension: 1, 2 or 4. */
   readonly vector: number;
+  /** Steps of the inner loops that the compiler is asked to write out one after another. */
+  readonly unroll: number;
   /** How the lanes of a subgroup learn each other's probabilities. */
   readonly exchange: "shuffle" | "shared";
   /** Whether each score is checked against the mask and the end of the sequence, or only in tiles that they cut. */
@@ -57,6 +59,7 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "keysPerLane", values: [1, 2, 4, 8] },
   { name: "layout", values: ["row-major", "padded", "swizzled"] },
   { name: "vector", values: [1, 2, 4] },
+  { name: "unroll", values: [1, 2, 4, 8] },
   { name: "exchange", values: ["shuffle", "shared"] },
   { name: "masking", values: ["everywhere", "at edges"] },
   { name: "pipeline", values: ["synchronous", "double-buffered", "ring", "roles", "staggered"] },

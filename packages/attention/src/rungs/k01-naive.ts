@@ -19,6 +19,7 @@ takes a key and walks the head dimension; for the output a lane takes columns an
     keysPerLane: 1,
     layout: "row-major",
     vector: 4,
+    unroll: 4,
     exchange: "shuffle",
     masking: "everywhere",
     pipeline: "synchronous",

@@ -29,6 +29,6 @@ and read from there. Rows past the end are zeros in the tile, so that nothing ou
   ],
   found: `Shared memory by itself is no gain. Not a byte less is read from global memory, since the one row of a
 workgroup uses each key once; only the sectors drop, from 99,328 to 66,560, by reading K along its rows. For that each
-element is written and read once more: passes over the banks grow from 8,320 to 98,432, of which 57,344 are bank
-conflicts that k01 cannot have, and arithmetic instructions, mostly addresses of the copies, from 73,152 to 126,016.`,
+element is written and read once more: passes over the banks grow from 4,224 to 94,336, of which 57,344 are bank
+conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.`,
 };

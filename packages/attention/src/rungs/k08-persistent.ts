@@ -1,8 +1,8 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { exactly, keyValueBytes, type Rung } from "./rung.ts";
-import { k04 } from "./k04-conflict-free.ts";
+import { k06 } from "./k06-asynchronous-ring.ts";
 
-const base = k04;
+const base = k06;
 const shape = { batch: 1, headsQ: 8, headsKv: 8, seqQ: 32, seqK: 32, dim: 32 };
 const WORKGROUPS = 3;
 

@@ -1,8 +1,8 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { exactly, keyValueBytes, type Rung } from "./rung.ts";
-import { k04 } from "./k04-conflict-free.ts";
+import { k06 } from "./k06-asynchronous-ring.ts";
 
-const base = k04;
+const base = k06;
 const GROUP = 4;
 const shape = { batch: 1, headsQ: 2 * GROUP, headsKv: 2, seqQ: 1, seqK: 64, dim: 64 };
 const KEY_VALUE_BYTES = 2 * shape.headsKv * shape.seqK * shape.dim * 4;

@@ -30,17 +30,24 @@ function sectors(A,o,M,n,stamps,shift){
   serial=(serial+1)|0;let count=0;
   for(let l=0;l<W;l++)if(n===W||M[l]!==0){const s=A[o+l]>>>shift;if(stamps[s]!==serial){stamps[s]=serial;count++}}
   return count}
+function pairs(A,o,M,n,g,end,d){
+  for(let l=g;l<end;l++){const p=l^d;if(p>l&&p<end&&(n===W||M[l]!==0&&M[p]!==0)&&A[o+l]!==A[o+p])return false}
+  return true}
+function pass(A,o,M,n,w,stamps,c,shift,g,end){
+  serial=(serial+1)|0;let most=0;
+  for(let l=g;l<end;l++)if(n===W||M[l]!==0){
+    const first=A[o+l]>>>shift;
+    for(let i=first;i<first+w;i++)if(stamps[i]!==serial){
+      stamps[i]=serial;const b=i&31;
+      if(bankSerial[b]!==serial){bankSerial[b]=serial;bankLoad[b]=0}
+      const load=++bankLoad[b];if(load>most)most=load}}
+  if(most>0){c[${field("passes")}]+=most;c[${field("conflicts")}]+=most-1}}
 function banks(A,o,M,n,w,stamps,c,shift){
-  const per=32/w;
-  for(let g=0;g<W;g+=per){
-    serial=(serial+1)|0;let most=0;const end=g+per<W?g+per:W;
-    for(let l=g;l<end;l++)if(n===W||M[l]!==0){
-      const first=A[o+l]>>>shift;
-      for(let i=first;i<first+w;i++)if(stamps[i]!==serial){
-        stamps[i]=serial;const b=i&31;
-        if(bankSerial[b]!==serial){bankSerial[b]=serial;bankLoad[b]=0}
-        const load=++bankLoad[b];if(load>most)most=load}}
-    if(most>0){c[${field("passes")}]+=most;c[${field("conflicts")}]+=most-1}}}
+  const per=32/w,wide=w===1?32:2*per;
+  for(let g=0;g<W;g+=wide){
+    const end=g+wide<W?g+wide:W;
+    if(w===1||pairs(A,o,M,n,g,end,1)||pairs(A,o,M,n,g,end,2))pass(A,o,M,n,w,stamps,c,shift,g,end);
+    else for(let h=g;h<end;h+=per)pass(A,o,M,n,w,stamps,c,shift,h,h+per<end?h+per:end)}}
 function groups(M,n,w){
   if(n===W)return W*w>32?W*w/32:1;
   const per=32/w;let count=0;
@@ -95,6 +102,9 @@ const wordShift = ({ element }: Memory): number => (elementBytes(element) === 2 
 /** The words that an access of `w` elements touches. */
 const words = (memory: Memory, w: number): number => Math.max(1, w >> wordShift(memory));
 
+/** The width that counts where all lanes want one address: twice as many lanes as else fit in a pass. */
+const together = (words: number): number => Math.max(1, words / 2);
+
 /** A number from and to what a memory's array holds. */
 const DECODE = { f16: "m.f16FromBits", bf16: "m.bf16FromBits", f32: "", i32: "", u32: "" } as const;
 const ENCODE = { f16: "m.f16ToBits", bf16: "m.bf16ToBits", f32: "", i32: "", u32: "" } as const;
@@ -110,7 +120,7 @@ export function countCode(k: number, memory: Memory, w: number, way: "read" | "w
     );
   return (
     head +
-    `if(lo===hi||seq)c${k}[${field("passes")}]+=groups(M,n,${words(memory, w)});else banks(A,o,M,n,${words(memory, w)},st${k},c${k},${wordShift(memory)});`
+    `if(lo===hi||seq)c${k}[${field("passes")}]+=groups(M,n,lo===hi?${together(words(memory, w))}:${words(memory, w)});else banks(A,o,M,n,${words(memory, w)},st${k},c${k},${wordShift(memory)});`
   );
 }
 
@@ -159,7 +169,7 @@ export function uniformLoadFunction(
   const fields =
     memory.space === "global"
       ? [field("readSectors"), "1"]
-      : [field("passes"), `groups(M,n,${words(memory, w)})`];
+      : [field("passes"), `groups(M,n,${together(words(memory, w))})`];
   const count = `c${k}[${field("readRequests")}]++;c${k}[${field("readBytes")}]+=n*${elementBytes(memory.element) * w};c${k}[${fields[0]}]+=${fields[1]};`;
   return `function ${name}(S,i,M,n,site){
   request++;

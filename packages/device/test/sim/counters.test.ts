@@ -112,8 +112,25 @@ describe("shared memory: passes and conflicts of one request of 32 lanes", () =>
     expect(passes(await sharedRead(32, (lane) => lane.mul(64), 2))).toEqual([32, 30]);
   });
 
-  test("float4 broadcast: each of the 4 groups takes a pass", async () => {
-    expect(passes(await sharedRead(32, () => 8, 4))).toEqual([4, 0]);
+  test("float4 broadcast: the lanes of each half share a pass", async () => {
+    expect(passes(await sharedRead(32, () => 8, 4))).toEqual([2, 0]);
+  });
+
+  test("float4 where lanes l and l xor 1, or l and l xor 2, want one address: a pass for each half", async () => {
+    expect(passes(await sharedRead(32, (lane) => lane.shr(1).mul(4), 4))).toEqual([2, 0]);
+    const alternating = (lane: U32): U32 => lane.and(1).add(lane.shr(2).shl(1)).mul(4);
+    expect(passes(await sharedRead(32, alternating, 4))).toEqual([2, 0]);
+    // The quarters of the subgroup alike, but no neighbours: each quarter by itself.
+    expect(passes(await sharedRead(32, (lane) => lane.and(7).mul(4), 4))).toEqual([4, 0]);
+  });
+
+  test("float2 where neighbours want one address: all lanes in a pass", async () => {
+    expect(passes(await sharedRead(32, (lane) => lane.shr(1).mul(2), 2))).toEqual([1, 0]);
+    expect(passes(await sharedRead(32, (lane) => lane.and(15).mul(2), 2))).toEqual([2, 0]);
+  });
+
+  test("float4 where neighbours want one address, but pairs meet in a bank", async () => {
+    expect(passes(await sharedRead(32, (lane) => lane.shr(1).mul(64), 4))).toEqual([16, 14]);
   });
 
   test("a column of a 32 × 32 tile: row-major 32-way, padded and swizzled free", async () => {

@@ -3,15 +3,12 @@ import type { Layout, U32 } from "@evolver/kernel";
 import { readRun, type UIndex } from "../runs.ts";
 import type { ExchangeMaker } from "./index.ts";
 
-/** Probabilities that come with one read. */
-const WIDTH = 4;
-
 /**
  * Through shared memory: one wide read, the same address in all lanes of a row, brings four probabilities. A row is
  * written and read by one subgroup, so that a barrier of the subgroup is enough before and after.
  */
 export const throughShared: ExchangeMaker = (gpu, geometry, { keyLane }, rows) => {
-  const { keyLanes } = geometry;
+  const { keyLanes, probabilityWidth: width } = geometry;
   const array = gpu.shared(f32, geometry.layouts.probability as Layout, "p_tile");
   return {
     publish(probabilities) {
@@ -23,10 +20,10 @@ export const throughShared: ExchangeMaker = (gpu, geometry, { keyLane }, rows) =
       gpu.subgroup.barrier();
     },
     walk(count, body) {
-      gpu.for({ from: 0, to: count, step: WIDTH, unroll: 4 }, (key: U32) =>
+      gpu.for({ from: 0, to: count, step: width, unroll: geometry.unroll }, (key: U32) =>
         body(
           key,
-          rows.map((row) => readRun(array, [row], key, WIDTH, WIDTH)),
+          rows.map((row) => readRun(array, [row], key, width, width)),
         ),
       );
     },

@@ -4,7 +4,7 @@ import { plus } from "../runs.ts";
 import type { ExchangeMaker } from "./index.ts";
 
 /** Each probability is fetched from the lane that has it: one subgroup operation a row and key. */
-export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane }, grid) => {
+export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane, unroll }, grid) => {
   let published: readonly (readonly F32[])[] = [];
   const fetch = (value: F32, lane: U32): F32 =>
     keyLanes === subgroup
@@ -21,7 +21,7 @@ export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane 
           typeof count === "number"
             ? Math.min(keyLanes, count - start)
             : clamp(count, start, start + keyLanes).sub(start);
-        gpu.for({ from: 0, to, unroll: 4 }, (lane: U32) =>
+        gpu.for({ from: 0, to, unroll }, (lane: U32) =>
           body(
             plus(start, lane),
             published.map((slots) => [fetch(slots[slot] as F32, lane)]),

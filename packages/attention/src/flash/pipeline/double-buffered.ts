@@ -17,8 +17,7 @@ export const doubleBuffered: PipelineMaker = (gpu) => ({
       const slot = i.and(1);
       const { base, count } = tiles.at(i);
       const next = tiles.at(i.add(1));
-      // Beyond the last tile there are no keys: the last one is read, and zeros are written.
-      const write = copies.fetch(next.base.min(range.to.sub(1)), next.count);
+      const write = copies.fetch(next.base, next.count);
       use(stage.tile(base, count, slot));
       write(slot.xor(1));
       gpu.barrier();

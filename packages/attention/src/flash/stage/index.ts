@@ -30,7 +30,7 @@ export interface TileCopies {
   readonly bytes: number;
   /** At once. */
   copy(base: U32, count: U32, slot: UIndex): void;
-  /** Reads at once, some row even where count is 0; what it gives writes to the slot. */
+  /** Reads at once, nothing where count is 0; what it gives writes to the slot. */
   fetch(base: U32, count: U32): (slot: UIndex) => void;
   /** Asynchronously; all of it, or a part. */
   start(base: U32, count: U32, slot: UIndex, part?: TilePart): void;

@@ -1,0 +1,34 @@
+import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { k04 } from "./k04-conflict-free.ts";
+
+export const k05: Rung = {
+  id: "k05",
+  title: "Two buffers: the next tile is read while this one is used",
+  idea: `Shared memory holds two tiles. Before a tile is used, every lane reads its part of the next one into registers;
+after, it writes them to the other buffer. The reads need hundreds of cycles, and now there is work to do meanwhile. One
+barrier a tile is enough: whoever passes it is done with the tile that is overwritten next.`,
+  point: { ...k04.point, pipeline: "double-buffered", depth: 2 },
+  variants: {},
+  claims: [
+    {
+      text: "one barrier a tile and two before the first: 4 a workgroup for two tiles, where k04 has 5",
+      check: (counters) => exactly(counters("k05").barriers / counters("k05").workgroups, 4),
+    },
+    {
+      text: "reads the K and V bytes of k04: only when they are read has changed",
+      check: (counters) => exactly(keyValueBytes(counters("k05")) / keyValueBytes(counters("k04")), 1),
+    },
+    {
+      text: "the price: every workgroup writes one tile to shared memory that nobody uses, in zeros",
+      check: (counters) => {
+        const written = (rung: string): number => memoryOf(counters(rung), "k_tile").writeBytes;
+        const tile = 32 * 64 * 4;
+        return exactly((written("k05") - written("k04")) / counters("k05").workgroups / tile, 1);
+      },
+    },
+  ],
+  found: `What overlaps is not counted, what it costs is: 59,968 arithmetic instructions instead of 46,144, since rows that
+may not exist are now chosen one by one instead of skipped together, and twice the shared memory, which halves the
+workgroups that fit. A multiprocessor that holds several workgroups has other work during a copy anyway. So the rung is
+not expected to be faster where many workgroups fit, and published ladders that went this way lost a few per cent too.`,
+};

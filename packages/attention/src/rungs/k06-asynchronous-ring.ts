@@ -1,0 +1,51 @@
+import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { k04 } from "./k04-conflict-free.ts";
+
+export const k06: Rung = {
+  id: "k06",
+  title: "A ring of asynchronous copies",
+  idea: `The copies go from global to shared memory by themselves: an invocation starts them, closes a group, and later
+waits until all but its youngest groups have landed. No register holds what is on its way, and a ring of n tiles has up to
+n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing of the kind, the same program copies at once.`,
+  point: { ...k04.point, pipeline: "ring", depth: 2 },
+  variants: {
+    "depth 1": { ...k04.point, pipeline: "ring", depth: 1 },
+    "depth 3": { ...k04.point, pipeline: "ring", depth: 3 },
+    "depth 4": { ...k04.point, pipeline: "ring", depth: 4 },
+  },
+  claims: [
+    {
+      text: "all of K and V comes by asynchronous copies of 16 bytes a lane, 512 a subgroup",
+      check: (counters) => exactly(keyValueBytes(counters("k06")) / counters("k06").asyncCopies, 512),
+    },
+    {
+      text: "one barrier a tile and one for the queries: 3 a workgroup for two tiles, where k05 has 4 and k04 has 5",
+      check: (counters) => exactly(counters("k06").barriers / counters("k06").workgroups, 3),
+    },
+    {
+      text: "no tile is written in vain: shared memory is written as often as in k04",
+      check: (counters) => {
+        const written = (rung: string): number => memoryOf(counters(rung), "k_tile").writeBytes;
+        return exactly(written("k06") / written("k04"), 1);
+      },
+    },
+    {
+      text: "a ring of one has the barriers of k04 again",
+      check: (counters) => exactly(counters("k06 depth 1").barriers / counters("k04").barriers, 1),
+    },
+    {
+      text: "a ring of four has not a byte, copy or barrier less than a ring of two",
+      check: (counters) => {
+        const sum = (rung: string): number => {
+          const { globalReadBytes, sharedWriteBytes, asyncCopies, barriers } = counters(rung);
+          return globalReadBytes + sharedWriteBytes + asyncCopies + barriers;
+        };
+        return exactly(sum("k06 depth 4") / sum("k06"), 1);
+      },
+    },
+  ],
+  found: `Asynchronous copies make do without k05's registers and its choosing: 8,960 memory instructions instead of 9,344 in
+k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. Depth by itself
+saves nothing that can be counted: two, three and four slots copy the same bytes with the same barriers and differ in how
+long a copy may take before somebody waits for it, at 16,896 bytes of shared memory a slot.`,
+};
