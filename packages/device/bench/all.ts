@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the benchmarks of the simulator and of the cpu device in turn, then useful MFLOP/s of attention
- * (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same algorithm in OpenCL reached on a
- * machine of two cores. Nothing is asserted: another machine gives other numbers.
+ * `npm run bench`: the benchmarks of the simulator, of its pipelines and of the cpu device in turn, then useful MFLOP/s
+ * of attention (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same algorithm in OpenCL reached
+ * on a machine of two cores. Nothing is asserted: another machine gives other numbers.
  */
 
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,7 @@ const RUNS = 9;
 const OCLGRIND = 0.32;
 const POCL = [753, 1490] as const;
 
-for (const name of ["sim.ts", "cpu.ts"]) {
+for (const name of ["sim.ts", "pipelines.ts", "cpu.ts"]) {
   console.log(`\n${name}`);
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, name)], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);
