@@ -58,6 +58,8 @@ interface Operation {
   readonly long?: boolean;
   /** The lanes of a subgroup turn by one each step. */
   readonly turns?: boolean;
+  /** Each step changes the sign. */
+  readonly flips?: boolean;
 }
 
 /** Repeats f from 1 until it stays where it is, as a chain of it does. */
@@ -94,7 +96,6 @@ export const OPERATIONS: readonly Operation[] = [
     gain: 1,
     flops: 1,
   },
-  // Times −1 an even number of times.
   {
     ...exact,
     name: "mul",
@@ -105,6 +106,7 @@ export const OPERATIONS: readonly Operation[] = [
     keep: 1,
     gain: 0,
     flops: 1,
+    flips: true,
   },
   {
     ...settles,
@@ -214,10 +216,12 @@ function checkChains(operation: Operation, { block, chains, unroll }: Shape): Ke
         const width = gpu.subgroupSize;
         const lane = gpu.localIndex.and(width - 1);
         const began = operation.turns === true ? i.sub(lane).add(lane.add(steps).and(width - 1)) : i;
+        const sign = operation.flips === true ? steps.and(1).mul(2).toI32().neg().add(1).toF32() : 1;
         const kept = start(began)
           .mul(chains)
           .add((chains * (chains - 1)) / 2)
-          .mul(operation.keep);
+          .mul(operation.keep)
+          .mul(sign);
         const gained = steps.toF32().mul(operation.gain * chains);
         const wanted = kept.add(gained).add(fixed.mul(chains));
         // Not "error > tolerance", which a NaN would pass.
@@ -226,6 +230,13 @@ function checkChains(operation: Operation, { block, chains, unroll }: Shape): Ke
       },
     ),
   );
+}
+
+/** An odd number of steps in each iteration where an even one, or a power of two, would leave everything as it was. */
+function shapeOf({ long, turns, flips }: Operation, block: number, chains: number, unroll: number): Shape {
+  const steps = (long === true ? FUNCTION_UNROLL : unroll) / chains;
+  const isOdd = turns === true || flips === true;
+  return { block, chains, unroll: (isOdd ? steps - 1 : steps) * chains };
 }
 
 /** Sums of all chains stay below 2²⁴ and so exact. */
@@ -266,13 +277,7 @@ function chainCase(
 
 /** One subgroup, one chain. */
 const latencyCase = (operation: Operation, setup: Setup): CaseSpec =>
-  chainCase(
-    operation,
-    { block: setup.subgroup, chains: 1, unroll: operation.long === true ? FUNCTION_UNROLL : LATENCY_UNROLL },
-    1,
-    "latency",
-    setup,
-  );
+  chainCase(operation, shapeOf(operation, setup.subgroup, 1, LATENCY_UNROLL), 1, "latency", setup);
 
 function throughputCases(operation: Operation, setup: Setup): CaseSpec[] {
   const block = Math.min(256, setup.maxInvocations);
@@ -282,7 +287,7 @@ function throughputCases(operation: Operation, setup: Setup): CaseSpec[] {
   return chains.map((count) =>
     chainCase(
       operation,
-      { block, chains: count, unroll: operation.long === true ? FUNCTION_UNROLL : THROUGHPUT_UNROLL },
+      shapeOf(operation, block, count, THROUGHPUT_UNROLL),
       workgroups,
       "throughput",
       setup,
@@ -299,7 +304,7 @@ function tableCases(operation: Operation, setup: Setup): CaseSpec[] {
     (setup.quick ? [1, 4] : [1, 2, 4, 8]).map((chains) =>
       chainCase(
         operation,
-        { block, chains, unroll: THROUGHPUT_UNROLL },
+        shapeOf(operation, block, chains, THROUGHPUT_UNROLL),
         { perMultiprocessor: 1 },
         "table",
         setup,

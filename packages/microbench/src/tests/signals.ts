@@ -34,7 +34,7 @@ function finish(gpu: Gpu, token: SharedArray<"u32">, store: (at: U32, value: U32
   gpu.if(gpu.localIndex.eq(0), () => store(gpu.workgroupIndex, token.get(0)));
 }
 
-function token(gpu: Gpu): SharedArray<"u32"> {
+function makeToken(gpu: Gpu): SharedArray<"u32"> {
   const shared = gpu.shared(u32, 1, "token");
   gpu.if(gpu.localIndex.eq(0), () => shared.set(0, start(gpu)));
   return shared;
@@ -43,7 +43,7 @@ function token(gpu: Gpu): SharedArray<"u32"> {
 const flagKernel = (): Kernel =>
   once("signal_flags", (name) =>
     kernel(name, { params, workgroup }, ({ to, iterations }, gpu) => {
-      const shared = token(gpu);
+      const shared = makeToken(gpu);
       const flags = gpu.shared(atomic(u32), 2, "flags");
       gpu.if(gpu.localIndex.lt(2), () => flags.set(gpu.localIndex, 0));
       gpu.barrier();
@@ -77,7 +77,7 @@ const flagKernel = (): Kernel =>
 const phaseKernel = (): Kernel =>
   once("signal_phases", (name) =>
     kernel(name, { params, workgroup }, ({ to, iterations }, gpu) => {
-      const shared = token(gpu);
+      const shared = makeToken(gpu);
       const phases = gpu.phaseBarriers({ count: 2, arrivals: 1 });
       gpu.barrier();
       const arrive = (which: number): void => gpu.if(gpu.lane.eq(0), () => phases.arrive(which));
