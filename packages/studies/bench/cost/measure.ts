@@ -11,11 +11,13 @@ import {
   randomInputs,
   elementCount,
   type AttentionProblem,
+  type FlashParams,
   type FlashPoint,
 } from "@evolver/attention";
 import {
   isClocked,
   openDevice,
+  type ClockedProgram,
   type Device,
   type DeviceBuffer,
   type DeviceId,
@@ -264,7 +266,7 @@ async function prepare(
   const launch = {
     workgroups: plan.workgroups,
     args: { ...all, ...own, ...plan.scalars },
-  } as unknown as Launch;
+  } as unknown as Launch<FlashParams>;
   await o.write(unwritten.o);
   await lse.write(unwritten.lse);
   const program = await device.compile(plan.kernel);
@@ -279,7 +281,7 @@ async function prepare(
     };
     return { ...candidate, time };
   }
-  const enqueue = (program as Awaited<ReturnType<typeof device.compile>>).prepare(launch);
+  const enqueue = (program as ClockedProgram<FlashParams>).prepare(launch);
   if (enqueue === null) throw new Error("it has no workgroups");
   const time = async (launches: number): Promise<number> => {
     await device.time(enqueue);
