@@ -1,6 +1,5 @@
 /** The texts of findings about asynchronous copies and phase barriers. */
 
-import { formatLocation } from "@evolver/kernel";
 import type { PhaseBarrier } from "@evolver/kernel";
 import { WHO } from "./checks.ts";
 import type { Flight, FlightReport } from "./flights.ts";
@@ -32,7 +31,7 @@ export class PipelineFindings implements FlightReport, PhaseReport {
     const start = this.#context.node(Math.floor((flying - 1) / WHO));
     const message =
       `lane ${S.base + lane} ${DOES[action] ?? "touches"} ${this.#context.name(k)}[${element}] while the copy of ` +
-      `${formatLocation(start.site.location)} to it is under way: wait for the copy first`;
+      `line ${start.site.location.line} to it is under way: wait for the copy first`;
     this.#context.report.add("copy-in-flight", message, request, [
       this.#context.side(action, this.#context.node(site), [S.base + lane]),
       this.#context.side("copy", start, [(flying - 1) & (WHO - 1)]),

@@ -128,7 +128,7 @@ const inExchange = (
 
 const planted: readonly Planted[] = [
   inRing("noWait", "copy-in-flight", "ring: use", {
-    message: /lane 0 reads shared "tile"\[63\] while the copy of /,
+    message: /lane 0 reads shared "tile"\[63\] while the copy of line \d+ to it is under way: wait/,
   }),
   inRing("oneGroupShort", "copy-in-flight", "ring: use"),
   inRing("noBarrierAfterWait", "data-race", "ring: use"),
