@@ -38,7 +38,15 @@ function axis(values: readonly number[], isLog: boolean): Axis {
 
 const number = (value: number): string => {
   const [unit, scale] =
-    value >= 1e9 ? ["G", 1e9] : value >= 1e6 ? ["M", 1e6] : value >= 1e3 ? ["k", 1e3] : ["", 1];
+    value >= 1e12
+      ? ["T", 1e12]
+      : value >= 1e9
+        ? ["G", 1e9]
+        : value >= 1e6
+          ? ["M", 1e6]
+          : value >= 1e3
+            ? ["k", 1e3]
+            : ["", 1];
   return `${Number((value / scale).toPrecision(3))}${unit}`;
 };
 
