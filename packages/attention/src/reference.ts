@@ -38,17 +38,22 @@ export function visibleKeys(
   return { begin, end };
 }
 
-/** Attention in float64 for every option of a problem; rows that see no key have o = 0 and lse = −Infinity. */
+/**
+ * Attention in float64 for every option of a problem; rows that see no key have o = 0 and lse = −Infinity.
+ *
+ * @param chosen only these rows of the dense [batch, headsQ, seqQ]; the others are left as if they saw no key
+ */
 export function referenceAttention(
   problem: AttentionProblem,
   inputs: AttentionInputs,
+  chosen?: ReadonlySet<number>,
 ): AttentionResult<Float64Array> {
   const { shape, mask, scale, softcap } = problem;
   const { dim, seqK } = shape;
   const result = emptyResult(shape, Float64Array);
   const query = new Float64Array(dim);
   const scores = new Float64Array(seqK);
-  forEachKeyHead(problem, inputs, Float64Array, (keys, values, rows) => {
+  forEachKeyHead(problem, inputs, Float64Array, chosen, (keys, values, rows) => {
     for (const { offset, row, index } of rows) {
       const { begin, end } = visibleKeys(mask, shape, row);
       if (begin === end) continue;
@@ -103,12 +108,12 @@ export function lowAttention(
   const result = emptyResult(shape, Float32Array);
   const query = new Float32Array(dim);
   const scores = new Float32Array(seqK);
-  forEachKeyHead(problem, inputs, Float32Array, (keys, values, rows) => {
+  forEachKeyHead(problem, inputs, Float32Array, chosen, (keys, values, rows) => {
     for (let i = 0; i < keys.length; i++) keys[i] = fround((keys[i] as number) * scale);
     rotateRows(keys, dim, firstDim);
     for (const { offset, row, index } of rows) {
       const { begin, end } = visibleKeys(mask, shape, row);
-      if (begin === end || chosen?.has(index) === false) continue;
+      if (begin === end) continue;
       const split = begin + (firstKey % (end - begin));
       loadRow(query, inputs.q, offset, problem.strides.q[3]);
       rotateRows(query, dim, firstDim);
@@ -155,25 +160,31 @@ function forEachKeyHead<A extends FloatArray>(
   problem: AttentionProblem,
   inputs: AttentionInputs,
   ArrayType: new (length: number) => A,
-  visit: (keys: A, values: A, rows: Iterable<QueryRow>) => void,
+  chosen: ReadonlySet<number> | undefined,
+  visit: (keys: A, values: A, rows: readonly QueryRow[]) => void,
 ): void {
   const { shape, strides } = problem;
   const { batch, headsQ, headsKv, seqQ, seqK, dim } = shape;
   const group = headsQ / headsKv;
   const keys = new ArrayType(seqK * dim);
   const values = new ArrayType(seqK * dim);
-  function* queryRows(b: number, keyHead: number): Generator<QueryRow> {
+  const queryRows = (b: number, keyHead: number): QueryRow[] => {
+    const rows: QueryRow[] = [];
     for (let head = keyHead * group; head < (keyHead + 1) * group; head++)
       for (let row = 0; row < seqQ; row++) {
-        const offset = b * strides.q[0] + head * strides.q[1] + row * strides.q[2];
-        yield { offset, row, index: (b * headsQ + head) * seqQ + row };
+        const index = (b * headsQ + head) * seqQ + row;
+        if (chosen?.has(index) === false) continue;
+        rows.push({ offset: b * strides.q[0] + head * strides.q[1] + row * strides.q[2], row, index });
       }
-  }
+    return rows;
+  };
   for (let b = 0; b < batch; b++)
     for (let keyHead = 0; keyHead < headsKv; keyHead++) {
+      const rows = queryRows(b, keyHead);
+      if (rows.length === 0) continue;
       loadHead(keys, inputs.k, b, keyHead, strides.k, extentsOf(shape).k);
       loadHead(values, inputs.v, b, keyHead, strides.v, extentsOf(shape).v);
-      visit(keys, values, queryRows(b, keyHead));
+      visit(keys, values, rows);
     }
 }
 

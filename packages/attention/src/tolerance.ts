@@ -70,17 +70,27 @@ const SMALLEST_RELATIVE_BOUND = 4 * 2 ** -24;
 /** Of the largest output. */
 const LARGEST_RELATIVE_ATOL = 2 ** -13;
 
-/** Computes the float64 reference of a problem and the errors that the rule allows. */
-export function attentionTruth(problem: AttentionProblem, inputs: AttentionInputs): AttentionTruth {
-  const reference = referenceAttention(problem, inputs);
-  const first = rowErrors(lowAttention(problem, inputs), reference);
+/**
+ * Computes the float64 reference of a problem and the errors that the rule allows.
+ *
+ * @param chosen only for these rows of the dense [batch, headsQ, seqQ]; the reference of the others means nothing
+ */
+export function attentionTruth(
+  problem: AttentionProblem,
+  inputs: AttentionInputs,
+  chosen?: ReadonlySet<number>,
+): AttentionTruth {
+  const reference = referenceAttention(problem, inputs, chosen);
+  const low = lowAttention(problem, inputs, chosen === undefined ? {} : { rows: chosen });
+  const first = rowErrors(low, reference, chosen);
   let lowError = largest(first.o);
   let lowLseError = largest(first.lse);
-  const rows = new Set([...sensitiveRows(first.o), ...sensitiveRows(first.lse)]);
-  const orders = reference.lse.length <= FEW_ROWS ? 4 * SUMMATION_ORDERS : SUMMATION_ORDERS;
+  const candidates = chosen === undefined ? [...first.lse.keys()] : [...chosen];
+  const rows = new Set([...sensitiveRows(first.o, candidates), ...sensitiveRows(first.lse, candidates)]);
+  const orders = (chosen?.size ?? reference.lse.length) <= FEW_ROWS ? 4 * SUMMATION_ORDERS : SUMMATION_ORDERS;
   for (let order = 1; order < orders; order++) {
-    const low = lowAttention(problem, inputs, { firstDim: order * 5, firstKey: order * 3, rows });
-    const errors = rowErrors(low, reference, rows);
+    const again = lowAttention(problem, inputs, { firstDim: order * 5, firstKey: order * 3, rows });
+    const errors = rowErrors(again, reference, rows);
     lowError = Math.max(lowError, largest(errors.o));
     lowLseError = Math.max(lowLseError, largest(errors.lse));
   }
@@ -238,8 +248,8 @@ function rowErrors(
   return errors;
 }
 
-function sensitiveRows(errors: Float64Array): number[] {
-  const order = [...errors.keys()].toSorted((a, b) => (errors[b] as number) - (errors[a] as number));
+function sensitiveRows(errors: Float64Array, candidates: readonly number[]): number[] {
+  const order = candidates.toSorted((a, b) => (errors[b] as number) - (errors[a] as number));
   return order.slice(0, SENSITIVE_ROWS);
 }
 

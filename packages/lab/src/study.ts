@@ -47,6 +47,11 @@ export interface Expected {
   readonly values: Float64Array;
   /** The largest absolute error that passes, for all elements or for each. */
   readonly bound: number | Float64Array;
+  /**
+   * Where the whole truth would take too long: which elements of `values` it is known for. Chosen by the case's seed,
+   * which no candidate knows. The others pass if they are no NaN.
+   */
+  readonly known?: Uint8Array;
 }
 
 export type TimeKind = "modelled" | "measured";
