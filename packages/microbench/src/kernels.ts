@@ -41,7 +41,7 @@ export function report(gpu: Gpu, verdict: AtomicArray<"u32">, wrong: Bool, index
 }
 
 /** Fills with random halves; another seed, other data. */
-export const fillRandom = (): Kernel =>
+const fillRandom = (): Kernel =>
   once("fillRandom", (name) =>
     kernel(
       name,

@@ -11,7 +11,7 @@ export interface Context {
 }
 
 /** What several results say together. */
-export interface Reading {
+interface Reading {
   readonly figures: readonly Figure[];
   readonly plots: readonly Plot[];
 }

@@ -72,7 +72,7 @@ function fixedPoint(f: (x: number) => number): number {
 const exact = { fixed: 0, tolerance: 0 } as const;
 const settles = { keep: 0, gain: 0, flops: null, tolerance: 1e-4, long: true } as const;
 
-export const OPERATIONS: readonly Operation[] = [
+const OPERATIONS: readonly Operation[] = [
   // x · 1 + 1 counts every step exactly, and no compiler knows the operands.
   {
     ...exact,

@@ -20,18 +20,18 @@ import {
 import type { BufferSpec, CaseSpec, LaunchSpec, Setup } from "../spec.ts";
 import { best, bySize, figure, powerOfTwo, seriesBy, type Plan, type Test } from "../test.ts";
 
-export type Width = 1 | 2 | 4;
+type Width = 1 | 2 | 4;
 
 /** Seeds of the two inputs, and the factor of scale and triad: with it all results are exact, fused or not. */
 const SEEDS = { x: 0, y: 0x5bd1e995 } as const;
 const FACTOR = 0.75;
 
-export function loadWide(from: Pick<Buffer<"f32", "read">, "get" | "getVec">, at: U32, width: Width): F32[] {
+function loadWide(from: Pick<Buffer<"f32", "read">, "get" | "getVec">, at: U32, width: Width): F32[] {
   if (width === 1) return [from.get(at)];
   return [...from.getVec(width, at).components];
 }
 
-export function storeWide(
+function storeWide(
   to: Pick<Buffer<"f32", "write">, "set" | "setVec">,
   at: U32,
   values: readonly F32[],
@@ -154,7 +154,7 @@ function operationNamed(name: string): Operation {
 }
 
 /** Elements of each of the three arrays. */
-export function streamElements(setup: Setup): number {
+function streamElements(setup: Setup): number {
   const wanted = bySize(setup, 2 ** 13, setup.quick ? 2 ** 22 : 2 ** 23, setup.quick ? 2 ** 28 : 2 ** 30);
   return powerOfTwo(Math.min(wanted, setup.maxBufferBytes / 32));
 }
@@ -165,12 +165,12 @@ interface Arrays {
   readonly z: BufferSpec;
 }
 
-export function streamArrays(length: number): Arrays {
+function streamArrays(length: number): Arrays {
   const array = (name: string): BufferSpec => ({ name, element: "f32", length });
   return { x: array("x"), y: array("y"), z: array("z") };
 }
 
-export const fillInputs = ({ x, y }: Arrays): LaunchSpec[] => [randomise(x, SEEDS.x), randomise(y, SEEDS.y)];
+const fillInputs = ({ x, y }: Arrays): LaunchSpec[] => [randomise(x, SEEDS.x), randomise(y, SEEDS.y)];
 
 function streamCase(operation: Operation, shape: Shape, arrays: Arrays): CaseSpec {
   const { width, block, unroll } = shape;
