@@ -103,7 +103,7 @@ const wordShift = ({ element }: Memory): number => (elementBytes(element) === 2 
 const words = (memory: Memory, w: number): number => Math.max(1, w >> wordShift(memory));
 
 /** The width that counts where all lanes want one address: twice as many lanes as else fit in a pass. */
-const together = (words: number): number => Math.max(1, words / 2);
+const together = (count: number): number => Math.max(1, count / 2);
 
 /** A number from and to what a memory's array holds. */
 const DECODE = { f16: "m.f16FromBits", bf16: "m.bf16FromBits", f32: "", i32: "", u32: "" } as const;
