@@ -57,6 +57,8 @@ export interface Counters {
    * starts of copies, arrivals at phase barriers and waits for copies and phases (one a wait, however long it takes).
    */
   issuedArithmetic: number;
+  /** Of issuedArithmetic, those with no floating-point operand or result: compilers fold most of them into addresses. */
+  issuedInteger: number;
   issuedSpecial: number;
   issuedMemory: number;
   issuedSubgroup: number;

@@ -16,6 +16,7 @@ const TOTALS = [
   "flops",
   "specials",
   "issuedArithmetic",
+  "issuedInteger",
   "issuedSpecial",
   "issuedMemory",
   "issuedSubgroup",

@@ -10,10 +10,11 @@ export class Tally {
   /** What each counter gets for the subgroup, and for each active lane. */
   readonly #amounts = new Map<number, { once: number; each: number }>();
 
-  add({ op, result }: OpNode): void {
+  add({ op, operands, result }: OpNode): void {
     const { unit, flops } = ops[op];
     const special = unit === "special";
     this.#add(special ? "issuedSpecial" : "issuedArithmetic", 1, 0);
+    if (!special && ![result, ...operands].some(({ type }) => isFloat(type))) this.#add("issuedInteger", 1, 0);
     if (!isFloat(result.type) || flops === 0) return;
     this.#add("flops", 0, flops);
     if (special) this.#add("specials", 0, 1);

@@ -293,6 +293,7 @@ describe("work", () => {
       specials: 64 * 2,
       // mul, add, lt in both subgroups; mul in one.
       issuedArithmetic: 2 * 3 + 1,
+      issuedInteger: 2 * 1,
       issuedSpecial: 2 * 2,
       // One load and one store in both, one store in one.
       issuedMemory: 2 * 2 + 1,
