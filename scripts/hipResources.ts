@@ -5,6 +5,7 @@
  *     node scripts/hipResources.ts
  */
 
+import { ladder } from "@evolver/attention";
 import { emit } from "@evolver/kernel";
 import { findStudy } from "@evolver/studies";
 import { clang, compileHip } from "../test/support/compilers.ts";
@@ -14,7 +15,6 @@ const TARGETS = [
   { architecture: "gfx942", subgroup: 64 },
   { architecture: "gfx1100", subgroup: 32 },
 ] as const;
-const RUNGS = ["k01", "k02", "k03", "k04"];
 const SHAPE = "B1,Hq32,Hkv8,S512,D128,causal";
 
 if (clang === null) {
@@ -22,8 +22,8 @@ if (clang === null) {
   process.exit(2);
 }
 const rows = TARGETS.flatMap(({ architecture, subgroup }) =>
-  RUNGS.map((rung) => {
-    const { kernel } = findStudy("attention").rungKernel(rung, subgroup, SHAPE);
+  ladder.map(({ id: rung }) => {
+    const { kernel } = findStudy("attention").rungKernel(rung, { target: "hip", subgroup }, SHAPE);
     const { ok, log, output } = compileHip(
       [{ name: rung, source: emit(kernel, "hip").source }],
       architecture,

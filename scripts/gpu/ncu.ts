@@ -17,7 +17,7 @@ import { h200Datasheet, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import { bindPlan } from "../../packages/studies/src/attention/bind.ts";
 import { countPlan } from "../../packages/studies/src/attention/counters.ts";
-import { attentionPlan } from "../../packages/studies/src/attention/plan.ts";
+import { attentionPlan, buildOf } from "../../packages/studies/src/attention/plan.ts";
 import { parseShape } from "../../packages/studies/src/attention/shape.ts";
 import { parseNcuCsv, type NcuLaunch } from "./ncuCsv.ts";
 import { comparisons, OPCODES, wantedMetrics, type Comparison, type Counted } from "./ncuMetrics.ts";
@@ -179,7 +179,7 @@ function onlyAsked(launch: NcuLaunch, metrics: readonly string[]): NcuLaunch {
 
 async function countRung(id: string, own: AttentionProblem, device: Device): Promise<Counted> {
   const point = fitPoint(rungById(id).point, own, device.subgroupSize);
-  const plan = attentionPlan(point, own, device.subgroupSize);
+  const plan = attentionPlan(point, own, buildOf(device));
   const inputs = { ...randomInputs(own, { seed }) };
   const bound = await bindPlan(plan, device, inputs);
   try {

@@ -1,6 +1,7 @@
-/** What a device gives a workgroup, as attention's points ask it. */
+/** What devices and targets give a workgroup, as attention's points ask it. */
 
 import type { Device } from "@evolver/device";
+import type { EmitTarget } from "@evolver/kernel";
 import { DEFAULT_LIMITS } from "./flash/point.ts";
 import type { WorkgroupLimits } from "./flash/point.ts";
 
@@ -10,4 +11,17 @@ export function limitsOf({ limits }: Device): WorkgroupLimits {
     sharedBytes: Math.min(DEFAULT_LIMITS.sharedBytes, limits.maxSharedBytes),
     invocations: Math.min(DEFAULT_LIMITS.invocations, limits.maxInvocationsPerWorkgroup),
   };
+}
+
+/**
+ * What source for a target may count on without knowing the device: the shared memory that nearly all of WebGPU's
+ * adapters give who asks, with the invocations that all do, and the 64 KiB of LDS that AMD's compiler allows a workgroup.
+ * NVIDIA's cards differ, and say so at the launch.
+ */
+export function targetLimits(target: EmitTarget): WorkgroupLimits {
+  const limits: Partial<Record<EmitTarget, WorkgroupLimits>> = {
+    wgsl: { sharedBytes: 32 * 1024, invocations: 256 },
+    hip: { sharedBytes: 64 * 1024, invocations: 1024 },
+  };
+  return limits[target] ?? DEFAULT_LIMITS;
 }

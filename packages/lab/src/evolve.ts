@@ -15,7 +15,9 @@ import { renderLog } from "./render/log.ts";
 import { renderProgress } from "./render/progress.ts";
 import { renderTasks } from "./render/tasks.ts";
 import { countRejected, formatTime } from "./render/text.ts";
+import type { CandidateSummary, EvolveResult } from "./result.ts";
 import { samplerNamed } from "./sampler/index.ts";
+import { startOf } from "./start.ts";
 import type { SourceFile, Study, StudyDefinition, StudyInput, TimeKind } from "./study.ts";
 import type { Candidate, Trial } from "./verdict.ts";
 import { Workspace } from "./workspace/workspace.ts";
@@ -47,6 +49,8 @@ export interface EvolveOptions {
   /** Default 1. */
   readonly seed?: number | undefined;
   readonly workspace: string;
+  /** A named point to begin with instead of the study's baseline, where there is no record yet. */
+  readonly from?: string | undefined;
   /** The sampler's name; the policy's if absent. */
   readonly agent?: string | undefined;
   /** The policy's if absent. */
@@ -56,48 +60,6 @@ export interface EvolveOptions {
   readonly signal?: AbortSignal | undefined;
   /** The judge; another process unless a test brings its own. */
   readonly openJudge?: OpenJudge | undefined;
-}
-
-export interface CandidateSummary {
-  readonly trial: number;
-  readonly title: string;
-  readonly candidate: Candidate;
-  readonly timeMs: number;
-  readonly error: number | null;
-  readonly bound: number | null;
-  readonly counters: Trial["verdict"]["counters"];
-}
-
-/** What `evolver evolve --json` prints. */
-export interface EvolveResult {
-  readonly study: string;
-  readonly device: string;
-  readonly profile: string;
-  readonly input: string;
-  readonly seed: number;
-  readonly agent: string;
-  /** Cycles and trials of this run. */
-  readonly cycles: number;
-  readonly trials: number;
-  readonly baseline: CandidateSummary;
-  readonly champion: CandidateSummary;
-  /** The baseline's time over the champion's. */
-  readonly speedup: number;
-  readonly timeKind: TimeKind;
-  readonly workspace: string;
-  readonly championFolder: string;
-  /** Hashes of this run's commits, oldest first. */
-  readonly commits: readonly string[];
-  readonly history: readonly {
-    readonly cycle: number;
-    readonly kept: boolean;
-    readonly commit: string;
-    readonly champion: string;
-    readonly timeMs: number;
-    readonly trials: number;
-  }[];
-  readonly rejected: readonly { readonly reason: string; readonly count: number }[];
-  readonly interrupted: boolean;
 }
 
 /**
@@ -116,6 +78,7 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
   const input = await definition.parseInput(options.input ?? definition.defaultInput);
   const study = await definition.open(input, { id: device });
   // Before a workspace is made.
+  startOf(study, options.from);
   if (options.agent !== undefined) samplerNamed(options.agent);
   const workspace = await Workspace.open(options.workspace);
   let judge: Judge | null = null;
@@ -213,7 +176,7 @@ class Run {
 
   async #judgeBaseline(): Promise<void> {
     const started = performance.now();
-    const { baseline } = this.#study;
+    const baseline = startOf(this.#study, this.#options.from);
     const title = this.#study.describe(baseline);
     this.#emit({ kind: "cycle", cycle: 0, gap: `Judging the baseline, ${title}` });
     const trial = await judgeTrial(this.#cycleInput([], null, 0), { kind: "point", point: baseline }, [], {
@@ -348,8 +311,8 @@ class Run {
   }
 
   async #sources(candidate: Candidate): Promise<readonly SourceFile[]> {
-    const { subgroup } = this.#judge.admission;
-    if (candidate.kind === "point") return this.#study.emit(candidate.point, { subgroup });
+    const { subgroup, waits } = this.#judge.admission;
+    if (candidate.kind === "point") return this.#study.emit(candidate.point, { subgroup, waits });
     return [{ path: basename(candidate.path), text: await readFile(candidate.path, "utf8") }];
   }
 

@@ -6,7 +6,7 @@
  */
 
 import type { AnyTypedArray, Counters, Device, RunResult } from "@evolver/device";
-import type { ElementType } from "@evolver/kernel";
+import type { BuildOptions, ElementType } from "@evolver/kernel";
 import type { Json } from "./json.ts";
 import type { Plan } from "./plan.ts";
 
@@ -104,6 +104,9 @@ export interface SourceFile {
   readonly text: string;
 }
 
+/** What kernels of a plan are built for: those of the device that times them. */
+export type PlanBuild = Required<BuildOptions>;
+
 /** A study opened on one input and device. */
 export interface Study<P extends Point = Point, S extends Shape = Shape> {
   readonly space: Space<P>;
@@ -119,7 +122,7 @@ export interface Study<P extends Point = Point, S extends Shape = Shape> {
   /** The case that is timed. */
   objectiveCase(seed: number): Case<S>;
   /** The candidate of a point of the space. Throws if it can't be built. */
-  plan(point: P, shape: S, build: { readonly subgroup: number }): Plan;
+  plan(point: P, shape: S, build: PlanBuild): Plan;
   /** Truth and tolerance for each output. Called in the judge only. */
   expected(input: Case<S>): Readonly<Record<string, Expected>>;
   measure(context: MeasureContext): Promise<Measurement>;
@@ -128,10 +131,7 @@ export interface Study<P extends Point = Point, S extends Shape = Shape> {
   /** One line for people. */
   describe(point: P): string;
   /** The candidate's source, as kept in the workspace. */
-  emit(
-    point: P,
-    build: { readonly subgroup: number },
-  ): Promise<readonly SourceFile[]> | readonly SourceFile[];
+  emit(point: P, build: PlanBuild): Promise<readonly SourceFile[]> | readonly SourceFile[];
 }
 
 /** Options of a study as the user gave them, as data: the judge opens the study again from them. */

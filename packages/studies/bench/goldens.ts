@@ -20,7 +20,7 @@ import {
 } from "@evolver/attention";
 import { openDevice, type DeviceId } from "@evolver/device";
 import { bindPlan } from "../src/attention/bind.ts";
-import { attentionPlan } from "../src/attention/plan.ts";
+import { attentionPlan, buildOf } from "../src/attention/plan.ts";
 
 interface GoldenCase {
   readonly batch: number;
@@ -73,7 +73,7 @@ for (const [name, golden] of Object.entries(cases)) {
   const allowed = ERRORS_ALLOWED * golden.err_f32.o + ROUNDINGS_ALLOWED * 2 ** -24 * golden.max_abs.o;
   for (const rung of ladder) {
     const point = fitPoint(rung.point, problem, device.subgroupSize, limitsOf(device));
-    const bound = await bindPlan(attentionPlan(point, problem, device.subgroupSize), device, inputs);
+    const bound = await bindPlan(attentionPlan(point, problem, buildOf(device)), device, inputs);
     await bound.run();
     const [o, lse] = [await bound.buffers["o"]?.read(), await bound.buffers["lse"]?.read()] as [
       Float32Array,

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { evolve, readRecords, type StudyDefinition } from "@evolver/lab";
+import { evolve, readRecords, type PlanBuild, type StudyDefinition } from "@evolver/lab";
 import type { KernelIR, Node } from "@evolver/kernel";
 import { attentionDefinition } from "@evolver/studies";
 
@@ -46,7 +46,7 @@ export const noiseDefinition: StudyDefinition = {
       },
       baseline: { name: 0 },
       named: {},
-      plan: (named: { name: number }, shape: never, build: { readonly subgroup: number }) => {
+      plan: (named: { name: number }, shape: never, build: PlanBuild) => {
         const plan = study.plan(point, shape, build);
         return { ...plan, kernels: plan.kernels.map((kernel) => renamed(kernel, named.name)) };
       },

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { fitPoint, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
 import { openDevice, type DeviceId } from "@evolver/device";
 import { bindPlan } from "../src/attention/bind.ts";
-import { attentionPlan } from "../src/attention/plan.ts";
+import { attentionPlan, buildOf } from "../src/attention/plan.ts";
 import { parseShape } from "../src/attention/shape.ts";
 
 const { values } = parseArgs({
@@ -27,7 +27,7 @@ const launched: { rung: string; workgroups: readonly number[]; workgroupSize: re
 for (const { id, point } of rungs) {
   try {
     const fitted = fitPoint(point, problem, device.subgroupSize, limitsOf(device));
-    const plan = attentionPlan(fitted, problem, device.subgroupSize);
+    const plan = attentionPlan(fitted, problem, buildOf(device));
     const bound = await bindPlan(plan, device, { ...inputs });
     await bound.run();
     bound.destroy();

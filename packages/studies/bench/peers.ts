@@ -16,7 +16,7 @@ import type { AttentionProblem, FlashPoint, FloatInputs } from "@evolver/attenti
 import { isClocked, openDevice, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import { bindPlan, type BoundBuffers } from "../src/attention/bind.ts";
-import { attentionPlan } from "../src/attention/plan.ts";
+import { attentionPlan, buildOf } from "../src/attention/plan.ts";
 import { parseShape, printShape } from "../src/attention/shape.ts";
 import { headTruth, torchTruth, type Truth } from "./peerTruth.ts";
 import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peersReport.ts";
@@ -177,7 +177,7 @@ async function bind(
   inputs: FloatInputs,
 ): Promise<BoundBuffers> {
   const fitted = fitPoint(point, problem, device.subgroupSize, limitsOf(device));
-  return bindPlan(attentionPlan(fitted, problem, device.subgroupSize), device, { ...inputs });
+  return bindPlan(attentionPlan(fitted, problem, buildOf(device)), device, { ...inputs });
 }
 
 /** Runs it once on outputs of NaN and compares what it gave with the truth. */

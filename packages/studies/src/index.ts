@@ -3,12 +3,17 @@
 import { EvolverError } from "@evolver/kernel";
 import type { Point, StudyDefinition } from "@evolver/lab";
 import { attentionLadder } from "./attention/ladder.ts";
-import { attentionPointKernel, attentionRungKernel, type RungKernel } from "./attention/rung.ts";
+import {
+  attentionPointKernel,
+  attentionRungKernel,
+  type RungBuild,
+  type RungKernel,
+} from "./attention/rung.ts";
 import { attentionDefinition } from "./attention/study.ts";
 import type { LadderOptions, LadderReport } from "./report.ts";
 
 export { attentionDefinition } from "./attention/study.ts";
-export type { RungKernel } from "./attention/rung.ts";
+export type { RungBuild, RungKernel } from "./attention/rung.ts";
 export type { LadderOptions, LadderReport, RungReport } from "./report.ts";
 
 export interface StudyEntry {
@@ -16,9 +21,9 @@ export interface StudyEntry {
   readonly definition: StudyDefinition;
   ladder(options: LadderOptions): Promise<LadderReport>;
   /** A rung's kernel for a shape in text form, or for the study's default, with a self-test of it. */
-  rungKernel(id: string, subgroup: number, shape: string | null): RungKernel;
+  rungKernel(id: string, build: RungBuild, shape: string | null): RungKernel;
   /** The same for any point of the study's space, such as a champion. */
-  pointKernel(title: string, point: Point, subgroup: number, shape: string): RungKernel;
+  pointKernel(title: string, point: Point, build: RungBuild, shape: string): RungKernel;
 }
 
 const studies: Readonly<Record<string, StudyEntry>> = {

@@ -8,7 +8,7 @@ import type { PlanLaunch } from "@evolver/lab";
 import { bindPlan } from "../src/attention/bind.ts";
 import { countPlan, sampleOf, sectionSampleOf } from "../src/attention/counters.ts";
 import { countTiles } from "../src/attention/persistent.ts";
-import { attentionPlan } from "../src/attention/plan.ts";
+import { attentionPlan, buildOf } from "../src/attention/plan.ts";
 import { parseShape } from "../src/attention/shape.ts";
 
 /** Problems of many heads, with so many tiles a head. */
@@ -90,7 +90,7 @@ async function countBoth(shape: string, rung: string) {
   const device = openSim({ subgroup: h200Datasheet.subgroupSize });
   const point = fitPoint(rungById(rung).point, problem, device.subgroupSize);
   const inputs = { ...randomInputs(problem, { seed: 1 }) };
-  const bound = await bindPlan(attentionPlan(point, problem, device.subgroupSize), device, inputs);
+  const bound = await bindPlan(attentionPlan(point, problem, buildOf(device)), device, inputs);
   try {
     const counted = await countPlan(bound, () => inputs, problem, h200Datasheet, 5);
     const [full] = await bound.run();
@@ -128,7 +128,7 @@ it("the counters of a persistent launch are exact from its tiles one by one", as
   const device = openSim({ subgroup: 32 });
   const inputs = { ...randomInputs(problem, { seed: 2 }) };
   for (const rung of ["k08", "k10"]) {
-    const plan = attentionPlan(rungById(rung).point, problem, 32);
+    const plan = attentionPlan(rungById(rung).point, problem, { subgroup: 32, waits: true });
     const [launch] = plan.launches as [PlanLaunch];
     // Fewer workgroups than tiles, so that some take several.
     const few = { ...plan, launches: [{ ...launch, workgroups: [3, 1, 1] as const }] };

@@ -9,7 +9,11 @@ import { findStudy } from "../src/index.ts";
 const SHAPE = "Hq4,Hkv2,S21,D16,causal";
 
 function programOf(rung: string): string {
-  const { kernel, selftest } = findStudy("attention").rungKernel(rung, 32, SHAPE);
+  const { kernel, selftest } = findStudy("attention").rungKernel(
+    rung,
+    { target: "hip", subgroup: 32 },
+    SHAPE,
+  );
   return emitSelftest(kernel, "hip", selftest).source;
 }
 

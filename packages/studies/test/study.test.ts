@@ -12,6 +12,7 @@ import { parseShape } from "../src/attention/shape.ts";
 
 const SHAPE = "B1,Hq4,Hkv2,S64,D32,causal";
 const SUBGROUP = 32;
+const BUILD = { subgroup: SUBGROUP, waits: true };
 
 type Attention = Awaited<ReturnType<typeof attentionDefinition.open>>;
 
@@ -23,7 +24,7 @@ async function openStudy(id: DeviceId, shape = SHAPE): Promise<Attention> {
 async function measured(study: Attention, id: DeviceId, rung: string, champion?: string) {
   const device = await openDevice(id);
   const bind = (name: string) => {
-    const plan = attentionPlan(study.named[name] as Attention["baseline"], parseShape(SHAPE), SUBGROUP);
+    const plan = attentionPlan(study.named[name] as Attention["baseline"], parseShape(SHAPE), BUILD);
     return bindPlan(plan, device, study.objectiveCase(1).inputs);
   };
   const candidate = await bind(rung);
@@ -69,7 +70,7 @@ describe("the space", () => {
       const point = pointAt(space, i) as Attention["baseline"];
       if (space.whyInvalid(point) !== null) continue;
       valid++;
-      const { kernels, launches } = study.plan(point, SHAPE, { subgroup: SUBGROUP });
+      const { kernels, launches } = study.plan(point, SHAPE, BUILD);
       expect([kernels.length, launches.length]).toEqual([1, 1]);
     }
     expect(valid).toBeGreaterThan(10);
@@ -94,7 +95,7 @@ describe("modelled time", () => {
     const conflicts = async (layout: "row-major" | "swizzled"): Promise<string[]> => {
       const point = { ...(study.named["k03"] as Attention["baseline"]), layout };
       const device = await openDevice("sim");
-      const plan = attentionPlan(point, parseShape(SHAPE), SUBGROUP);
+      const plan = attentionPlan(point, parseShape(SHAPE), BUILD);
       const candidate = await bindPlan(plan, device, study.objectiveCase(1).inputs);
       const measurement: Measurement = await study.measure({ candidate, champion: null, seed: 1 });
       await device.close();
@@ -126,7 +127,7 @@ describe("measured time", () => {
 });
 
 it("emits the kernel, its IR and its point, in files that parse", async () => {
-  const files = await study.emit(study.named["k04"] as Attention["baseline"], { subgroup: SUBGROUP });
+  const files = await study.emit(study.named["k04"] as Attention["baseline"], BUILD);
   const text = (path: string): string => files.find((file) => file.path === path)?.text ?? "";
   const parsed = parseSync("kernel.js", text("kernel.js"), { sourceType: "module" });
   expect(parsed.errors).toEqual([]);
@@ -152,8 +153,10 @@ describe("the list of studies", () => {
 
   it("gives a rung's kernel for a shape", () => {
     const entry = findStudy("attention");
-    expect(entry.rungKernel("k03", 32, SHAPE).kernel.subgroupSize).toBe(32);
-    expect(() => entry.rungKernel("k99", 32, null)).toThrow(/rungs are k01/);
-    expect(() => entry.rungKernel("k03", 32, "S64")).toThrow(/SHAPE_INVALID|is not one/);
+    expect(entry.rungKernel("k03", { target: "cuda", subgroup: 32 }, SHAPE).kernel.subgroupSize).toBe(32);
+    expect(() => entry.rungKernel("k99", { target: "cuda", subgroup: 32 }, null)).toThrow(/rungs are k01/);
+    expect(() => entry.rungKernel("k03", { target: "cuda", subgroup: 32 }, "S64")).toThrow(
+      /SHAPE_INVALID|is not one/,
+    );
   });
 });

@@ -88,7 +88,7 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
     const { kernel, selftest } =
       rung === "champion"
         ? championKernel(name, options)
-        : findStudy(name).rungKernel(rung, options.subgroup, options.shape ?? null);
+        : findStudy(name).rungKernel(rung, options, options.shape ?? null);
     return { kernel, selftest: options.selftest ? selftest : null };
   }
   const kernels = await loadKernels(target);
@@ -104,7 +104,8 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
 }
 
 /** The champion of the study's last cycle in the workspace, of a shape if one is named. */
-function championKernel(study: string, { workspace, subgroup, shape }: EmitCommandOptions): RungKernel {
+function championKernel(study: string, options: EmitCommandOptions): RungKernel {
+  const { workspace, shape } = options;
   const folder = resolve(workspace);
   const records = existsSync(folder) ? readRecords(folder) : [];
   const record = records.findLast(({ objective }) => {
@@ -122,7 +123,7 @@ function championKernel(study: string, { workspace, subgroup, shape }: EmitComma
       },
     );
   }
-  return findStudy(study).pointKernel("champion", champion.candidate.point, subgroup, text);
+  return findStudy(study).pointKernel("champion", champion.candidate.point, options, text);
 }
 
 async function selftestOf(kernel: Kernel, { subgroup }: EmitCommandOptions): Promise<Selftest> {

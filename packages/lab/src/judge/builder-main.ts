@@ -8,16 +8,16 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { printPlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
-import type { Shape } from "../study.ts";
+import type { PlanBuild, Shape } from "../study.ts";
 
 /** What a candidate's module exports, under the name asked for. */
-type PlanFunction = (shape: Shape, build: { readonly subgroup: number }) => Plan;
+type PlanFunction = (shape: Shape, build: PlanBuild) => Plan;
 
 interface Request {
   readonly path: string;
   readonly name: string;
   readonly shapes: readonly Shape[];
-  readonly subgroup: number;
+  readonly build: PlanBuild;
 }
 
 // A candidate may lie anywhere, and finds the project's packages as the lab does.
@@ -35,7 +35,7 @@ const candidate = (await import(pathToFileURL(request.path).href)) as Record<
 >;
 const plan = candidate[request.name];
 if (typeof plan !== "function") throw new TypeError(`the module exports no function called ${request.name}`);
-const plans = request.shapes.map((shape) => printPlan(plan(shape, { subgroup: request.subgroup })));
+const plans = request.shapes.map((shape) => printPlan(plan(shape, request.build)));
 
 const bytes = Buffer.from(JSON.stringify(plans), "utf8");
 for (let at = 0; at < bytes.length;) at += writeSync(3, bytes, at);

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { EvolverError } from "@evolver/kernel";
 import { parsePlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
-import type { Shape } from "../study.ts";
+import type { PlanBuild, Shape } from "../study.ts";
 import type { Candidate } from "../verdict.ts";
 import { StderrTail } from "./stderr.ts";
 
@@ -30,12 +30,12 @@ const HEAP_MIB = 512;
 export async function buildModule(
   candidate: ModuleCandidate,
   shapes: readonly Shape[],
-  subgroup: number,
+  build: PlanBuild,
 ): Promise<Plan[]> {
   const { path, export: name = "plan" } = candidate;
   const folder = mkdtempSync(join(tmpdir(), "evolver-build-"));
   try {
-    const text = await runBuilder(folder, path, JSON.stringify({ path, name, shapes, subgroup }));
+    const text = await runBuilder(folder, path, JSON.stringify({ path, name, shapes, build }));
     const plans: unknown = JSON.parse(text);
     if (
       !Array.isArray(plans) ||

@@ -9,6 +9,8 @@ export interface JudgeDevices {
   readonly simulator: Device;
   /** Runs large cases. */
   readonly fast: Device;
+  /** The same for kernels whose subgroups wait for each other. */
+  readonly waiting: Device;
   /** Times: the simulator if time is modelled. */
   readonly timer: Device;
 }
@@ -17,7 +19,8 @@ export interface JudgeDevices {
 export async function openJudgeDevices(id: string): Promise<JudgeDevices> {
   const simulator = await openDevice("sim", { onFinding: "collect" });
   const fast = id === "sim" ? await openFast() : await openDevice(id as DeviceId);
-  return { simulator, fast, timer: id === "sim" ? simulator : fast };
+  const waiting = fast.waits ? fast : await openUnchecked();
+  return { simulator, fast, waiting, timer: id === "sim" ? simulator : fast };
 }
 
 /** The processor, or where it is no device, the simulator without its checks. */
@@ -26,6 +29,9 @@ async function openFast(): Promise<Device> {
     return await openDevice("cpu");
   } catch (error) {
     if (!(error instanceof EvolverError && error.code === "DEVICE_UNAVAILABLE")) throw error;
-    return openDevice("sim", { checks: false, counters: false, onFinding: "collect" });
+    return openUnchecked();
   }
 }
+
+const openUnchecked = (): Promise<Device> =>
+  openDevice("sim", { checks: false, counters: false, onFinding: "collect" });

@@ -20,6 +20,8 @@ export interface Admission {
   readonly deviceName: string;
   /** The subgroup width that plans are built for. */
   readonly subgroup: number;
+  /** Whether subgroups there can wait for each other, which plans are built for too. */
+  readonly waits: boolean;
   /** What it made sure of, for the record. */
   readonly checks: readonly string[];
 }

@@ -59,7 +59,7 @@ export class Session {
   admit(check: boolean): Admission {
     const checks = check ? this.#checkStudy() : [];
     const { timer } = this.#devices;
-    return { deviceName: timer.name, subgroup: timer.subgroupSize, checks };
+    return { deviceName: timer.name, subgroup: timer.subgroupSize, waits: timer.waits, checks };
   }
 
   #checkStudy(): string[] {
@@ -161,10 +161,10 @@ export class Session {
   }
 
   async #plansOf(candidate: Candidate, shapes: readonly Shape[]): Promise<Plan[]> {
-    const subgroup = this.#devices.timer.subgroupSize;
+    const { subgroupSize: subgroup, waits } = this.#devices.timer;
     try {
-      if (candidate.kind === "module") return await buildModule(candidate, shapes, subgroup);
-      return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup }));
+      if (candidate.kind === "module") return await buildModule(candidate, shapes, { subgroup, waits });
+      return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup, waits }));
     } catch (error) {
       const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
       throw new Rejection(invalid ? "invalid" : "build-failed", messageOf(error));
@@ -254,8 +254,9 @@ class Bench {
   }
 
   async verify(input: Case, stage: CaseOutcome["stage"]): Promise<void> {
-    const device = input.checks === "full" ? this.#devices.simulator : this.#devices.fast;
-    const runner = await this.bound(input, this.planOf(input), device);
+    const plan = this.planOf(input);
+    const device = input.checks === "full" ? this.#devices.simulator : this.#fastFor(plan);
+    const runner = await this.bound(input, plan, device);
     const { outputs, fault } = await launching(() => runner.verify(input.inputs));
     const { error, bound, problem } = compareOutputs(outputs, this.#truths.of(input));
     this.#outcomes.push({ case: input.id, seed: input.seed, stage, device: device.id, error, bound });
@@ -268,7 +269,8 @@ class Bench {
 
   /** Many runs in a row on the same buffers, then a look at the last. */
   async endure(input: Case): Promise<void> {
-    const runner = await this.bound(input, this.planOf(input), this.#devices.fast);
+    const plan = this.planOf(input);
+    const runner = await this.bound(input, plan, this.#fastFor(plan));
     await runner.load(input.inputs);
     for (let i = 0; i < ENDURANCE; i++) await launching(() => runner.run());
     await this.verify({ ...input, checks: "fast" }, "repeat");
@@ -276,7 +278,8 @@ class Bench {
 
   /** The same input twice must give the same bits. */
   async repeat(input: Case): Promise<void> {
-    const runner = await this.bound(input, this.planOf(input), this.#devices.fast);
+    const plan = this.planOf(input);
+    const runner = await this.bound(input, plan, this.#fastFor(plan));
     const once = await launching(() => runner.verify(input.inputs));
     const twice = await launching(() => runner.verify(input.inputs));
     for (const [name, values] of Object.entries(once.outputs)) {
@@ -291,13 +294,19 @@ class Bench {
   }
 
   async bound(input: Case, plan: Plan, device: Device): Promise<PlanRunner> {
-    const key = `${device === this.#devices.fast ? "fast" : "checked"} ${canonicalJson(input.shape)}`;
+    const key = `${device === this.#devices.simulator ? "checked" : "fast"} ${canonicalJson(input.shape)}`;
     let runner = this.#runners.get(key);
     if (!runner) {
       runner = await launching(() => PlanRunner.create(plan, device));
       this.#runners.set(key, runner);
     }
     return runner;
+  }
+
+  /** Subgroups that wait for each other need a device where they can. */
+  #fastFor(plan: Plan): Device {
+    const wait = plan.kernels.some(({ phaseBarriers }) => phaseBarriers.length > 0);
+    return wait ? this.#devices.waiting : this.#devices.fast;
   }
 
   verdict(status: VerdictStatus, reason: string): Verdict {

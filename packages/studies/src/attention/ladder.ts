@@ -25,7 +25,7 @@ import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
-import { attentionPlan } from "./plan.ts";
+import { attentionPlan, buildOf } from "./plan.ts";
 
 /** Rounds of timing, in each of which every rung runs once. */
 const ROUNDS = 21;
@@ -58,7 +58,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
     for (const [done, rung] of rungs.entries()) {
       options.onRung?.(`${rung.id} ${rung.title}`, done, rungs.length);
       const point = fitPoint(rung.point, input.problem, device.subgroupSize, limitsOf(device));
-      const own = await bindPlan(attentionPlan(point, input.problem, device.subgroupSize), device, inputs);
+      const own = await bindPlan(attentionPlan(point, input.problem, buildOf(device)), device, inputs);
       bound.push(own);
       reports.push({
         ...(await verifyRung(own, input, truth)),
@@ -108,7 +108,7 @@ async function countRung(
   seed: number,
 ): Promise<Omit<RungReport, keyof Verified | "timeMs" | "tflops">> {
   const point = fitPoint(rung.point, input.problem, sim.subgroupSize);
-  const onSim = await bindPlan(attentionPlan(point, input.problem, sim.subgroupSize), sim, inputs);
+  const onSim = await bindPlan(attentionPlan(point, input.problem, buildOf(sim)), sim, inputs);
   try {
     const { counters, modelled, workgroups, tiles, sampledTiles } = await countPlan(
       onSim,

@@ -7,12 +7,16 @@ import {
   type AttentionProblem,
   type FlashPoint,
 } from "@evolver/attention";
-import type { Plan } from "@evolver/lab";
+import type { Device } from "@evolver/device";
+import type { Plan, PlanBuild } from "@evolver/lab";
+
+/** What kernels for a device are built for. */
+export const buildOf = ({ subgroupSize, waits }: Device): PlanBuild => ({ subgroup: subgroupSize, waits });
 
 /** The candidate's plan: one kernel, one launch, o and lse written, and what scratch the kernel keeps. */
-export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subgroup: number): Plan {
+export function attentionPlan(point: FlashPoint, problem: AttentionProblem, build: PlanBuild): Plan {
   const { kernel, workgroups, scalars, scratch } = planAttention(point, problem, {
-    subgroup,
+    subgroup: build.subgroup,
     writeLse: true,
   });
   const { q, k, v, o } = extentsOf(problem.shape);
@@ -25,7 +29,7 @@ export function attentionPlan(point: FlashPoint, problem: AttentionProblem, subg
   });
   const names = ["q", "k", "v", "o", "lse", ...scratch.map(({ name }) => name)];
   return {
-    kernels: [kernel.build({ subgroup })],
+    kernels: [kernel.build(build)],
     buffers: [
       buffer("q", "input", elementCount(q)),
       buffer("k", "input", elementCount(k)),

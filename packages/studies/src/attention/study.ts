@@ -7,6 +7,7 @@ import {
   type FlashPoint,
   type WorkgroupLimits,
   limitsOf,
+  targetLimits,
 } from "@evolver/attention";
 import {
   h200Datasheet,
@@ -16,7 +17,7 @@ import {
   type MachineProfile,
   type TermName,
 } from "@evolver/device";
-import { emit, print, type EmitTarget } from "@evolver/kernel";
+import { emit, print, targetWaits, type EmitTarget } from "@evolver/kernel";
 import { measureWallClock } from "@evolver/lab";
 import type {
   BoundPlan,
@@ -24,6 +25,7 @@ import type {
   Explanation,
   Measurement,
   MeasureContext,
+  PlanBuild,
   SourceFile,
   Study,
   StudyDefinition,
@@ -98,8 +100,8 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
     return objectiveCase(this.#input, seed);
   }
 
-  plan(point: FlashPoint, shape: AttentionCaseShape, { subgroup }: { readonly subgroup: number }) {
-    return attentionPlan(point, parseShape(shape), subgroup);
+  plan(point: FlashPoint, shape: AttentionCaseShape, build: PlanBuild) {
+    return attentionPlan(point, parseShape(shape), build);
   }
 
   expected(input: Case<AttentionCaseShape>) {
@@ -177,15 +179,21 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
     return describePoint(point);
   }
 
-  emit(point: FlashPoint, { subgroup }: { readonly subgroup: number }): readonly SourceFile[] {
-    const { kernels, launches, buffers } = attentionPlan(point, this.#input.problem, subgroup);
+  emit(point: FlashPoint, build: PlanBuild): readonly SourceFile[] {
+    const { subgroup } = build;
+    const planFor = (waits: boolean) => attentionPlan(point, this.#input.problem, { subgroup, waits });
+    const { kernels, launches, buffers } = planFor(build.waits);
     const [ir] = kernels;
     if (ir === undefined) return [];
+    const sourceFor = (target: EmitTarget): string =>
+      emit(planFor(targetWaits(target)).kernels[0] ?? ir, target).source;
     const targets = (Object.keys(EXTENSIONS) as EmitTarget[]).filter(
-      (target) => SUBGROUPS[target]?.includes(subgroup) ?? true,
+      (target) =>
+        (SUBGROUPS[target]?.includes(subgroup) ?? true) &&
+        checkPoint(point, this.#input.problem, subgroup, targetLimits(target)) === null,
     );
     return [
-      ...targets.map((target) => ({ path: `kernel.${EXTENSIONS[target]}`, text: emit(ir, target).source })),
+      ...targets.map((target) => ({ path: `kernel.${EXTENSIONS[target]}`, text: sourceFor(target) })),
       {
         path: "launch.json",
         text: `${JSON.stringify({ ...launches[0], kernel: ir.name, buffers }, null, 2)}\n`,
