@@ -339,7 +339,7 @@ describe.each<[string, Ingredients]>([
     };
     await fc.assert(fc.asyncProperty(stepsWith(ingredients), check), { numRuns: 60 });
     // Both verdicts have to occur for the test to mean anything.
-    expect(verdicts.racy).toBeGreaterThan(2);
-    expect(verdicts.clean).toBeGreaterThan(2);
+    expect(verdicts.racy).toBeGreaterThan(1);
+    expect(verdicts.clean).toBeGreaterThan(1);
   });
 });
