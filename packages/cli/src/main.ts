@@ -140,6 +140,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
     .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
     .option("--agent <name>", "who proposes candidates: evolutionary or random", "evolutionary")
+    .option("--from <rung>", "begin with this rung instead of k01, where the workspace has no record yet")
     .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
     .option("--workspace <dir>", "a git repository of its own, made if absent", "evolver-workspace")
     .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
@@ -238,6 +239,7 @@ interface EvolveFlags extends Omit<LadderFlags, "rungs"> {
   readonly cycles: number;
   readonly trials?: number;
   readonly agent: string;
+  readonly from?: string;
   readonly workspace: string;
 }
 

@@ -18,7 +18,7 @@ import { countRejected, formatTime } from "./render/text.ts";
 import type { CandidateSummary, EvolveResult } from "./result.ts";
 import { samplerNamed } from "./sampler/index.ts";
 import { startOf } from "./start.ts";
-import type { SourceFile, Study, StudyDefinition, StudyInput, TimeKind } from "./study.ts";
+import type { SourceFile, Study, StudyDefinition, StudyInput } from "./study.ts";
 import type { Candidate, Trial } from "./verdict.ts";
 import { Workspace } from "./workspace/workspace.ts";
 import type { Changes } from "./workspace/repository.ts";

@@ -4,19 +4,14 @@
  */
 
 export { compareSamplers, type ComparisonReport, type CompareOptions } from "./compare.ts";
-export {
-  evolve,
-  type CandidateSummary,
-  type EvolveEvent,
-  type EvolveOptions,
-  type EvolveResult,
-} from "./evolve.ts";
+export { evolve, type EvolveEvent, type EvolveOptions } from "./evolve.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
 export type { Json } from "./json.ts";
 export * from "./plan.ts";
 export { Random, deriveSeed } from "./random.ts";
+export type { CandidateSummary, EvolveResult } from "./result.ts";
 export { objectiveKey, objectiveSlug, type Champion, type CycleRecord, type Objective } from "./record.ts";
 export { renderKnowledge } from "./render/knowledge.ts";
 export { renderLog } from "./render/log.ts";

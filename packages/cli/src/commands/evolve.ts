@@ -12,6 +12,7 @@ export interface EvolveCommandOptions {
   readonly cycles: number;
   readonly trials?: number;
   readonly agent: string;
+  readonly from?: string;
   readonly seed: number;
   readonly workspace: string;
   readonly shape?: string;
@@ -34,6 +35,7 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
       seed: options.seed,
       workspace: options.workspace,
       agent: options.agent,
+      from: options.from,
       trialsPerCycle: options.trials,
       signal: interruption.signal,
       onEvent: reporter(progress, options.cycles),

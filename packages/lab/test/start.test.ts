@@ -1,0 +1,18 @@
+/** Where a search begins. */
+
+import { expect, it } from "vitest";
+import type { Study } from "../src/study.ts";
+import { startOf } from "../src/start.ts";
+
+const study = { baseline: { width: 1 }, named: { wide: { width: 8 } } } as unknown as Study;
+
+it("begins with the baseline, or with a named point", () => {
+  expect(startOf(study, undefined)).toEqual({ width: 1 });
+  expect(startOf(study, "wide")).toEqual({ width: 8 });
+});
+
+it.each(["narrow", "toString", ""])("refuses %j and says what there is", (name) => {
+  expect(() => startOf(study, name)).toThrowError(
+    expect.objectContaining({ code: "UNKNOWN_START", hint: expect.stringContaining("wide") }),
+  );
+});
