@@ -60,7 +60,12 @@ export async function runMicrobench(
   const repetitions = size === "tiny" ? 0 : quick ? QUICK_REPETITIONS : REPETITIONS;
   const targetMs = size === "full" ? (quick ? 0.3 : 0.6) : quick ? 1.5 : 3;
   const sections: Section[] = [];
-  const context = { setup, multiprocessors, clockGHz: clock?.gigahertz ?? null };
+  const context = {
+    setup,
+    multiprocessors,
+    clockGHz: clock?.gigahertz ?? null,
+    cacheBytes: machine?.cacheBytes ?? null,
+  };
   const plans = chosen.map((test) => ({ test, plan: test.plan(setup) }));
   const total = plans.reduce((sum, { plan }) => sum + plan.cases.length, 0);
   let done = 0;

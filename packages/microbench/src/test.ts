@@ -8,6 +8,8 @@ export interface Context {
   readonly setup: Setup;
   readonly multiprocessors: number;
   readonly clockGHz: number | null;
+  /** Of the cache that all multiprocessors share, where the driver says. */
+  readonly cacheBytes: number | null;
 }
 
 /** What several results say together. */

@@ -55,19 +55,24 @@ export class CudaDevice extends GpuDevice {
     driver.check(cuda.cuDeviceGetName(name, name.length, device), "reading the GPU's name");
     const attribute = (which: number): number =>
       driver.out32((slot) => cuda.cuDeviceGetAttribute(slot, which, device), "reading the GPU's limits");
+    const fact = (which: number): number | null => {
+      const slot = new Int32Array(1);
+      return cuda.cuDeviceGetAttribute(slot, which, device) === 0 ? (slot[0] as number) || null : null;
+    };
+    // In kHz.
+    const clockRate = fact(ATTRIBUTE.clockRate);
     super(driver, {
       name: new TextDecoder().decode(name.subarray(0, name.indexOf(0))),
       subgroupSize: SUBGROUP,
       maxInvocationsPerWorkgroup: attribute(ATTRIBUTE.maxThreadsPerBlock),
       maxSharedBytes: attribute(ATTRIBUTE.maxSharedMemoryOptIn),
       machine: {
-        multiprocessors: attribute(ATTRIBUTE.multiprocessorCount),
-        // In kHz.
-        clockGHz: attribute(ATTRIBUTE.clockRate) / 1e6,
-        cacheBytes: attribute(ATTRIBUTE.l2CacheSize),
-        maxInvocationsPerMultiprocessor: attribute(ATTRIBUTE.maxThreadsPerMultiprocessor),
-        maxWorkgroupsPerMultiprocessor: attribute(ATTRIBUTE.maxBlocksPerMultiprocessor),
-        sharedBytesPerMultiprocessor: attribute(ATTRIBUTE.maxSharedMemoryPerMultiprocessor),
+        multiprocessors: fact(ATTRIBUTE.multiprocessorCount),
+        clockGHz: clockRate === null ? null : clockRate / 1e6,
+        cacheBytes: fact(ATTRIBUTE.l2CacheSize),
+        maxInvocationsPerMultiprocessor: fact(ATTRIBUTE.maxThreadsPerMultiprocessor),
+        maxWorkgroupsPerMultiprocessor: fact(ATTRIBUTE.maxBlocksPerMultiprocessor),
+        sharedBytesPerMultiprocessor: fact(ATTRIBUTE.maxSharedMemoryPerMultiprocessor),
       },
     });
     this.#cuda = cuda;

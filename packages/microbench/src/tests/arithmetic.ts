@@ -4,23 +4,10 @@
  * is measured, with the accuracy that it promises: a division is the exact one, not an approximation.
  */
 
-import {
-  buffer,
-  cos,
-  exp2,
-  exp2Flushed,
-  f32,
-  fma,
-  kernel,
-  log,
-  rsqrt,
-  sin,
-  sqrt,
-  u32,
-} from "@evolver/kernel";
-import type { F32, Gpu, Kernel, U32 } from "@evolver/kernel";
+import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+import type { F32, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, report, verdictParam } from "../kernels.ts";
-import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
+import type { BufferSpec, CaseSpec, Count, LaunchSpec, Setup } from "../spec.ts";
 import {
   best,
   bySize,
@@ -33,142 +20,13 @@ import {
   type Test,
 } from "../test.ts";
 import type { Outcome } from "../runner.ts";
+import { OPERATIONS, type Operation } from "./operations.ts";
 
 /** Operations of an iteration, over all chains, so that the loop itself is below 1 %. */
 const LATENCY_UNROLL = 128;
 const THROUGHPUT_UNROLL = 256;
 /** Of functions that are long themselves: the loop must stay in the instruction cache, and compilers have to swallow it. */
 const FUNCTION_UNROLL = 16;
-
-interface Operation {
-  readonly name: string;
-  readonly title: string;
-  readonly step: (x: F32, a: F32, b: F32, gpu: Gpu, source: U32) => F32;
-  /** Operands that are known at run time only. */
-  readonly a: number;
-  readonly b: number;
-  /** A chain's result is keep · (what it started from) + gain · steps + fixed. */
-  readonly keep: 0 | 1;
-  readonly gain: number;
-  readonly fixed: number;
-  readonly tolerance: number;
-  /** Floating-point operations of a step, or "Gop/s". */
-  readonly flops: 1 | 2 | null;
-  /** A function of many instructions. */
-  readonly long?: boolean;
-  /** The lanes of a subgroup turn by one each step. */
-  readonly turns?: boolean;
-  /** Each step changes the sign. */
-  readonly flips?: boolean;
-}
-
-/** Repeats f from 1 until it stays where it is, as a chain of it does. */
-function fixedPoint(f: (x: number) => number): number {
-  let x = 1;
-  for (let k = 0; k < 200; k++) x = f(x);
-  return x;
-}
-
-const exact = { fixed: 0, tolerance: 0 } as const;
-const settles = { keep: 0, gain: 0, flops: null, tolerance: 1e-4, long: true } as const;
-
-const OPERATIONS: readonly Operation[] = [
-  // x · 1 + 1 counts every step exactly, and no compiler knows the operands.
-  {
-    ...exact,
-    name: "fma",
-    title: "fused multiply-add",
-    step: (x, a, b) => fma(x, a, b),
-    a: 1,
-    b: 1,
-    keep: 1,
-    gain: 1,
-    flops: 2,
-  },
-  {
-    ...exact,
-    name: "add",
-    title: "add",
-    step: (x, _, b) => x.add(b),
-    a: 0,
-    b: 1,
-    keep: 1,
-    gain: 1,
-    flops: 1,
-  },
-  {
-    ...exact,
-    name: "mul",
-    title: "multiply",
-    step: (x, a) => x.mul(a),
-    a: -1,
-    b: 0,
-    keep: 1,
-    gain: 0,
-    flops: 1,
-    flips: true,
-  },
-  {
-    ...settles,
-    name: "exp2",
-    title: "exp2 (of −x)",
-    step: (x) => exp2(x.neg()),
-    a: 0,
-    b: 0,
-    fixed: fixedPoint((x) => 2 ** -x),
-  },
-  {
-    ...settles,
-    name: "exp2Flushed",
-    title: "exp2 (of −x) that may flush",
-    step: (x) => exp2Flushed(x.neg()),
-    a: 0,
-    b: 0,
-    fixed: fixedPoint((x) => 2 ** -x),
-  },
-  {
-    ...settles,
-    name: "log",
-    title: "log (of x + 3)",
-    step: (x, a) => log(x.add(a)),
-    a: 3,
-    b: 0,
-    fixed: fixedPoint((x) => Math.log(x + 3)),
-  },
-  { ...settles, name: "sqrt", title: "square root", step: (x) => sqrt(x), a: 0, b: 0, fixed: 1 },
-  { ...settles, name: "rsqrt", title: "1 / square root", step: (x) => rsqrt(x), a: 0, b: 0, fixed: 1 },
-  {
-    ...settles,
-    name: "div",
-    title: "division (of 2 by x + 1)",
-    step: (x, a, b) => a.div(x.add(b)),
-    a: 2,
-    b: 1,
-    fixed: 1,
-  },
-  { ...settles, name: "cos", title: "cosine", step: (x) => cos(x), a: 0, b: 0, fixed: fixedPoint(Math.cos) },
-  {
-    ...settles,
-    name: "sin",
-    title: "sine (of x + 1)",
-    step: (x, a) => sin(x.add(a)),
-    a: 1,
-    b: 0,
-    fixed: fixedPoint((x) => Math.sin(x + 1)),
-  },
-  {
-    ...exact,
-    name: "shuffle",
-    title: "shuffle",
-    step: (x, _a, _b, gpu, source) => gpu.subgroup.shuffle(x, source),
-    a: 0,
-    b: 0,
-    keep: 1,
-    gain: 0,
-    flops: null,
-    turns: true,
-  },
-];
 
 interface Shape {
   readonly block: number;
@@ -202,34 +60,67 @@ function chainKernel(operation: Operation, { block, chains, unroll }: Shape): Ke
   );
 }
 
-function checkChains(operation: Operation, { block, chains, unroll }: Shape): Kernel {
-  return once(`check_${operation.name}_b${block}_c${chains}_u${unroll}`, (name) =>
+/** One kernel for all operations and numbers of chains: what differs are numbers that it is given. */
+function checkChains(block: number, turns: boolean): Kernel {
+  return once(`check_chains_b${block}${turns ? "_turns" : ""}`, (name) =>
     kernel(
       name,
       {
-        params: { from: buffer(f32), fixed: f32, tolerance: f32, iterations: u32, ...verdictParam },
+        params: {
+          from: buffer(f32),
+          stepsEach: u32,
+          chains: f32,
+          offset: f32,
+          keep: f32,
+          flips: u32,
+          gain: f32,
+          fixed: f32,
+          tolerance: f32,
+          iterations: u32,
+          ...verdictParam,
+        },
         workgroup: [block],
       },
-      ({ from, fixed, tolerance, iterations, verdict }, gpu) => {
+      (
+        { from, stepsEach, chains, offset, keep, flips, gain, fixed, tolerance, iterations, verdict },
+        gpu,
+      ) => {
         const i = gpu.workgroupIndex.mul(block).add(gpu.localIndex);
-        const steps = iterations.mul(unroll / chains);
+        const steps = iterations.mul(stepsEach);
         const width = gpu.subgroupSize;
         const lane = gpu.localIndex.and(width - 1);
-        const began = operation.turns === true ? i.sub(lane).add(lane.add(steps).and(width - 1)) : i;
-        const sign = operation.flips === true ? steps.and(1).mul(2).toI32().neg().add(1).toF32() : 1;
-        const kept = start(began)
-          .mul(chains)
-          .add((chains * (chains - 1)) / 2)
-          .mul(operation.keep)
-          .mul(sign);
-        const gained = steps.toF32().mul(operation.gain * chains);
-        const wanted = kept.add(gained).add(fixed.mul(chains));
+        const began = turns ? i.sub(lane).add(lane.add(steps).and(width - 1)) : i;
+        const sign = steps.and(flips).mul(2).toI32().neg().add(1).toF32();
+        const kept = start(began).mul(chains).add(offset).mul(keep).mul(sign);
+        const wanted = kept.add(steps.toF32().mul(gain)).add(fixed);
         // Not "error > tolerance", which a NaN would pass.
         const right = from.get(i).sub(wanted).abs().le(wanted.abs().mul(tolerance));
         report(gpu, verdict, right.not(), i);
       },
     ),
   );
+}
+
+function checkOf(
+  operation: Operation,
+  { block, chains, unroll }: Shape,
+  from: BufferSpec,
+): Omit<LaunchSpec, "workgroups"> {
+  const { keep, gain, fixed, tolerance, turns, flips } = operation;
+  return {
+    kernel: checkChains(block, turns === true),
+    args: {
+      from,
+      stepsEach: unroll / chains,
+      chains,
+      offset: (chains * (chains - 1)) / 2,
+      keep,
+      flips: flips === true ? 1 : 0,
+      gain: gain * chains,
+      fixed: fixed * chains,
+      tolerance,
+    },
+  };
 }
 
 /** An odd number of steps in each iteration where an even one, or a power of two, would leave everything as it was. */
@@ -256,7 +147,7 @@ function chainCase(
   setup: Setup,
 ): CaseSpec {
   const { block, chains, unroll } = shape;
-  const { a, b, fixed, tolerance, flops } = operation;
+  const { a, b, flops } = operation;
   const to = outputs(setup);
   const isLatency = kind === "latency";
   return {
@@ -267,7 +158,7 @@ function chainCase(
     unit: isLatency ? "ns" : flops === null ? "Gop/s" : "GFLOP/s",
     launch: { kernel: chainKernel(operation, shape), workgroups, args: { to, a, b } },
     before: [fill(to, POISON)],
-    check: { kernel: checkChains(operation, shape), workgroups, args: { from: to, fixed, tolerance } },
+    check: { ...checkOf(operation, shape, to), workgroups },
     work: isLatency ? unroll : block * unroll * (flops ?? 1),
     // What settles has to be given the steps to do so.
     iterations: { max: maxIterations(shape), min: operation.keep === 0 ? (64 * chains) / unroll : 1 },

@@ -138,7 +138,10 @@ export const chases: Test = {
           ),
         ]);
         const [first, last] = [points[0]?.value ?? null, points.at(-1)?.value ?? null];
-        const middle = levels.length > 2 ? (levels.at(1)?.value ?? null) : null;
+        // Well inside the shared cache where its size is known; else the second of at least three levels.
+        const { cacheBytes } = context;
+        const inCache = points.findLast(({ setting }) => cacheBytes !== null && setting <= cacheBytes / 4);
+        const middle = inCache?.value ?? (levels.length > 2 ? (levels[1]?.value ?? null) : null);
         return {
           figures: [
             ...figures,
