@@ -65,20 +65,55 @@ export interface ClaimResult {
 }
 
 /**
- * Checks the claims of a rung, running it and the rungs that it may compare itself with, the ladder's earlier ones.
+ * Checks the claims of a rung, running it and those of the ladder's earlier rungs that it compares itself with.
  *
  * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
  */
 export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
   if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
-  const counted = new Map<string, Counters>();
+  const points = new Map<string, FlashPoint>();
   for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
-    counted.set(id, await claimCounters(device, point, rung.claimCase));
-    for (const [name, variant] of Object.entries(variants))
-      counted.set(`${id} ${name}`, await claimCounters(device, variant, rung.claimCase));
+    points.set(id, point);
+    for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
   }
-  return rung.claims.map((claim) => resultOf(claim, counted));
+  const counted = new Map<string, Counters>();
+  const results: ClaimResult[] = [];
+  for (const claim of rung.claims) {
+    let checked = check(claim, counted);
+    while ("missing" in checked) {
+      const point = points.get(checked.missing);
+      if (point === undefined)
+        throw new EvolverError(
+          "UNKNOWN_RUNG",
+          `a claim compares with "${checked.missing}", which is no earlier rung`,
+        );
+      counted.set(checked.missing, await claimCounters(device, point, rung.claimCase));
+      checked = check(claim, counted);
+    }
+    results.push(checked);
+  }
+  return results;
+}
+
+/** The result of a claim, or a rung that has to be counted first: most claims are about few of them. */
+function check(
+  claim: Claim,
+  counted: ReadonlyMap<string, Counters>,
+): ClaimResult | { readonly missing: string } {
+  let missing: string | null = null;
+  try {
+    const result = claim.check((name) => {
+      const counters = counted.get(name);
+      if (counters !== undefined) return counters;
+      missing = name;
+      throw new RangeError(`${name} has not been counted`);
+    });
+    return { text: claim.text, ...result };
+  } catch (error) {
+    if (missing === null) throw error;
+    return { missing };
+  }
 }
 
 const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
@@ -100,15 +135,6 @@ export function claimCounters(
   let counters = ofDevice.get(key);
   if (counters === undefined) ofDevice.set(key, (counters = count(device, point, on)));
   return counters;
-}
-
-function resultOf(claim: Claim, counted: ReadonlyMap<string, Counters>): ClaimResult {
-  const result = claim.check((name) => {
-    const counters = counted.get(name);
-    if (counters !== undefined) return counters;
-    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is no earlier rung`);
-  });
-  return { text: claim.text, ...result };
 }
 
 async function count(

@@ -37,6 +37,6 @@ single query, which is all that decoding has, fills as many rows as the group ha
 this by index is 1,096,704 floating-point operations, and 274,944 packed. Where there are queries enough to fill tiles,
 packing saves nothing: for 64 queries of 4 heads on one key head there are 32 tiles either way, and both read 1,048,576
 bytes of K and V. Only a causal mask makes a difference then, 540,672 bytes instead of 589,824, since eight rows are two
-positions and not eight. The price is a division by the group for each row: 187,520 arithmetic instructions instead of
-184,576.`,
+positions and not eight. The price is a division by the group for each row: 222,080 arithmetic instructions instead of
+219,136.`,
 };

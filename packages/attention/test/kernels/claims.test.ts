@@ -1,26 +1,28 @@
 /** The claims of the rungs hold, fail where they should, and what the rungs say was found is so. */
 
 import {
+  claimCounters,
+  claimProblem,
   createProblem,
   ladder,
   planAttention,
-  randomInputs,
   rungById,
   runClaims,
+  type ClaimCase,
   type FlashPoint,
 } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
 import type { Counters, Device } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runPoint } from "../support/run.ts";
+
+/** One for all, so that what one test counted another does not count again. */
+let sim: Device;
+beforeAll(async () => {
+  sim = await openDevice("sim", { subgroup: 32 });
+});
+afterAll(() => sim.close());
 
 describe("claims", () => {
-  let sim: Device;
-  beforeAll(async () => {
-    sim = await openDevice("sim", { subgroup: 32 });
-  });
-  afterAll(() => sim.close());
-
   it.each(ladder)("of $id hold", async (rung) => {
     const results = await runClaims(sim, rung);
     expect(results.length).toBeGreaterThan(0);
@@ -64,35 +66,70 @@ describe("claims", () => {
   });
 });
 
-/** Numbers in the rungs' `found`; for 64 queries and keys of one head. */
+/** Numbers in the rungs' `found`. */
 describe("what was found", () => {
-  let sim: Device;
-  beforeAll(async () => {
-    sim = await openDevice("sim", { subgroup: 32 });
-  });
-  afterAll(() => sim.close());
+  type Found = Partial<Record<keyof Counters | "conflictsOfK" | "sharedBytes", number>>;
 
-  async function counted(point: FlashPoint, dim: number): Promise<Counters> {
-    const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 64, seqK: 64, dim };
-    const problem = createProblem(shape);
-    const { result } = await runPoint(sim, point, problem, randomInputs(problem, { seed: 1 }));
-    return result.counters!;
+  /** On the problem of the rung's claims; `name` is a rung, or a variant by "id name". */
+  async function found(name: string, on: ClaimCase = { problem: claimProblem }): Promise<Found> {
+    const [id = "", ...variant] = name.split(" ");
+    const rung = rungById(id);
+    const point = variant.length === 0 ? rung.point : (rung.variants[variant.join(" ")] as FlashPoint);
+    const { memory, ...counters } = await claimCounters(sim, point, on);
+    const { sharedBytes } = planAttention(point, on.problem, { subgroup: 32, writeLse: false });
+    return { ...counters, conflictsOfK: memory["k_tile"]?.conflicts ?? 0, sharedBytes };
   }
 
-  it.each([
-    { id: "k01", sectors: 99_328, passes: 8320, arithmetic: 73_152 },
-    { id: "k02", sectors: 66_560, passes: 98_432, arithmetic: 126_016 },
-    { id: "k03", sectors: 9216, passes: 84_096, arithmetic: 51_520 },
-    { id: "k04", sectors: 9216, passes: 26_752, arithmetic: 51_520 },
-  ])("$id's numbers", async ({ id, sectors, passes, arithmetic }) => {
-    const { point } = rungById(id);
-    const counters = await counted(point, 64);
-    const { lse: _, ...memory } = counters.memory;
-    const global = Object.values(memory).reduce((sum, m) => sum + m.readSectors + m.writeSectors, 0);
-    expect({ sectors: global, passes: counters.sharedPasses }).toEqual({ sectors, passes });
-    // The logarithms, which the rungs' text leaves out, cost a few more instructions.
-    expect(counters.issuedArithmetic).toBeGreaterThanOrEqual(arithmetic);
-    expect(counters.issuedArithmetic).toBeLessThan(arithmetic * 1.02);
+  it.each<[string, Found]>([
+    ["k01", { globalReadBytes: 2_113_536, globalSectors: 99_328, sharedPasses: 4224, sharedConflicts: 0 }],
+    ["k01", { issuedArithmetic: 73_600 }],
+    ["k02", { globalReadBytes: 2_113_536, globalSectors: 66_560, sharedPasses: 94_336 }],
+    ["k02", { sharedConflicts: 57_344, issuedArithmetic: 81_472 }],
+    ["k03", { globalReadBytes: 278_528, issuedArithmetic: 46_144, sharedPasses: 80_000 }],
+    ["k03", { sharedConflicts: 57_344, conflictsOfK: 57_344 }],
+    ["k04", { sharedPasses: 22_656, issuedArithmetic: 46_144, issuedMemory: 9344 }],
+    ["k04 swizzled", { sharedPasses: 22_656, issuedArithmetic: 53_056 }],
+    ["k05", { issuedArithmetic: 59_968 }],
+    ["k06", { issuedMemory: 8960, issuedArithmetic: 54_784 }],
+    ["k07", { issuedArithmetic: 59_683, workgroups: 11 }],
+  ])("%s: %o", async (name, numbers) => expect(await found(name)).toMatchObject(numbers));
+
+  it("k01: K and V are asked for equally, K costs twice the sectors", async () => {
+    const { memory } = await claimCounters(sim, rungById("k01").point);
+    expect([memory["k"]!.readBytes, memory["v"]!.readBytes]).toEqual([1_048_576, 1_048_576]);
+    expect([memory["k"]!.readSectors, memory["v"]!.readSectors]).toEqual([65_536, 32_768]);
+  });
+
+  it("k04 issues what k03 issues", async () => {
+    const [before, after] = [await found("k03"), await found("k04")];
+    for (const name of ["issuedArithmetic", "issuedSpecial", "issuedMemory", "issuedSubgroup"] as const)
+      expect(after[name]).toBe(before[name]);
+  });
+
+  it("k05 needs twice the tiles, which halves the workgroups that fit", async () => {
+    const [before, after] = [await found("k04"), await found("k05")];
+    const query = 8 * 64 * 4;
+    expect((after.sharedBytes! - query) / (before.sharedBytes! - query)).toBe(2);
+  });
+
+  it("k06: every slot takes 16,896 bytes", async () => {
+    const bytes = async (depth: number): Promise<number> =>
+      (await found(depth === 2 ? "k06" : `k06 depth ${depth}`)).sharedBytes!;
+    for (const depth of [1, 2, 3]) expect((await bytes(depth + 1)) - (await bytes(depth))).toBe(16_896);
+  });
+
+  it("k11: 5.9 times the operations a byte, and 89,784 instructions instead of 229,504", async () => {
+    const on = rungById("k11").claimCase!;
+    const [before, after] = [await found("k04", on), await found("k11", on)];
+    const perByte = ({ flops, sharedReadBytes }: Found): number => flops! / sharedReadBytes!;
+    expect((perByte(after) / perByte(before)).toFixed(1)).toBe("5.9");
+    const issued = (counters: Found): number =>
+      counters.issuedArithmetic! +
+      counters.issuedSpecial! +
+      counters.issuedMemory! +
+      counters.issuedSubgroup!;
+    expect([issued(after), issued(before)]).toEqual([89_784, 229_504]);
+    expect(after.workgroups).toBe(1);
   });
 
   it.each([
@@ -101,8 +138,9 @@ describe("what was found", () => {
     { dim: 59, rowMajor: 0, swizzled: 0 },
   ])("padding removes all conflicts at $dim columns, swizzling not", async ({ dim, rowMajor, swizzled }) => {
     const { point } = rungById("k03");
+    const problem = createProblem({ ...claimProblem.shape, dim });
     const conflicts = async (layout: FlashPoint["layout"]): Promise<number> =>
-      (await counted({ ...point, layout }, dim)).sharedConflicts;
+      (await claimCounters(sim, { ...point, layout }, { problem })).sharedConflicts;
     expect([await conflicts("row-major"), await conflicts("swizzled"), await conflicts("padded")]).toEqual([
       rowMajor,
       swizzled,
@@ -110,14 +148,9 @@ describe("what was found", () => {
     ]);
   });
 
-  it("padding costs 512 bytes, swizzling none", () => {
-    const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 64, seqK: 64, dim: 64 };
-    const bytes = (layout: FlashPoint["layout"]): number =>
-      planAttention({ ...rungById("k03").point, layout }, createProblem(shape), {
-        subgroup: 32,
-        writeLse: false,
-      }).sharedBytes;
-    expect(bytes("padded") - bytes("row-major")).toBe(512);
-    expect(bytes("swizzled") - bytes("row-major")).toBe(0);
+  it("padding costs 512 bytes, swizzling none", async () => {
+    const before = (await found("k03")).sharedBytes!;
+    expect((await found("k04")).sharedBytes! - before).toBe(512);
+    expect((await found("k04 swizzled")).sharedBytes! - before).toBe(0);
   });
 });
