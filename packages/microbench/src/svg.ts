@@ -13,30 +13,49 @@ interface Axis {
   at(value: number): number;
 }
 
-function axis(values: readonly number[], isLog: boolean): Axis {
-  const low = Math.min(...values);
-  const high = Math.max(...values);
-  if (isLog) {
-    const [from, to] = [Math.log10(low), Math.max(Math.log10(high), Math.log10(low) + 1e-6)];
-    const first = Math.floor(from);
-    const decades = Array.from({ length: Math.ceil(to) - first + 1 }, (_, k) => 10 ** (first + k));
-    const steps = to - from > 3 ? [1] : [1, 2, 5];
-    const ticks = decades.flatMap((decade) => steps.map((step) => step * decade));
-    const room = (to - from) * 0.04;
-    const [start, end] = [from - room, to + room];
-    return {
-      ticks: ticks.filter((tick) => Math.log10(tick) >= start && Math.log10(tick) <= end),
-      at: (value) => (Math.log10(value) - start) / (end - start),
-    };
+/** Steps of 1, 2 or 5 times a power of ten, 8 at most between the ends. */
+function evenly(low: number, high: number): number[] {
+  const span = high - low || high || 1;
+  const unit = 10 ** Math.floor(Math.log10(span / 5));
+  const step = [1, 2, 5, 10].map((times) => times * unit).find((size) => span / size <= 8) ?? span;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, k) => (first + k) * step);
+}
+
+const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
+
+function logTicks(values: readonly number[], low: number, high: number): number[] {
+  // Settings are mostly powers of two, and are then their own ticks, if need be every second or third of them.
+  const [from, to] = [Math.log2(low), Math.log2(high)];
+  if (values.every(isPowerOfTwo)) {
+    const step = Math.ceil((to - from + 1) / 10);
+    return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, k) => 2 ** (from + k * step));
   }
-  const end = high > 0 ? high * 1.05 : 1;
-  const step =
-    [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(end / 5))).find((s) => end / s <= 8) ?? end;
-  const ticks = Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
-  return { ticks, at: (value) => value / end };
+  const first = Math.floor(Math.log10(low));
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - first + 1 },
+    (_, k) => 10 ** (first + k),
+  );
+  const steps = high / low > 1000 ? [1] : [1, 2, 5];
+  const ticks = decades.flatMap((decade) => steps.map((step) => step * decade));
+  const inside = ticks.filter((tick) => tick >= low && tick <= high);
+  return inside.length > 2 ? inside : evenly(low, high);
+}
+
+function axis(values: readonly number[], isLog: boolean): Axis {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (!isLog) {
+    const end = high > 0 ? high * 1.05 : 1;
+    return { ticks: evenly(0, end), at: (value) => value / end };
+  }
+  const [from, to] = [Math.log10(low), Math.max(Math.log10(high), Math.log10(low) + 1e-6)];
+  const room = (to - from) * 0.04;
+  const at = (value: number): number => (Math.log10(value) - from + room) / (to - from + 2 * room);
+  return { ticks: logTicks(values, low, high), at };
 }
 
 const number = (value: number): string => {
+  if (Number.isInteger(value) && value < 10_000) return String(value);
   const [unit, scale] =
     value >= 1e12
       ? ["T", 1e12]
@@ -49,6 +68,12 @@ const number = (value: number): string => {
             : ["", 1];
   return `${Number((value / scale).toPrecision(3))}${unit}`;
 };
+
+/** Bytes are counted in powers of two. */
+function bytes(value: number): string {
+  const power = Math.min(3, Math.max(0, Math.floor(Math.log2(value) / 10)));
+  return `${Number((value / 1024 ** power).toPrecision(3))}${["", " Ki", " Mi", " Gi"][power]}`;
+}
 
 const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -75,6 +100,7 @@ export function plotSvg(plot: Plot): string {
     width: SIZE.width - FRAME.left - FRAME.right,
     height: SIZE.height - FRAME.top - FRAME.bottom,
   };
+  const label = plot.x.startsWith("bytes") ? bytes : number;
   const px = (x: number): string => fixed(FRAME.left + xs.at(x) * inner.width);
   const py = (y: number): string => fixed(FRAME.top + (1 - ys.at(y)) * inner.height);
   const bottom = FRAME.top + inner.height;
@@ -84,7 +110,7 @@ export function plotSvg(plot: Plot): string {
     `<text x="${FRAME.left}" y="24" font-size="15" font-weight="bold">${escape(plot.title)}</text>`,
     ...xs.ticks.map(
       (tick) =>
-        `<path d="M${px(tick)} ${FRAME.top}V${bottom}" stroke="#ddd"/><text x="${px(tick)}" y="${bottom + 18}" text-anchor="middle">${number(tick)}</text>`,
+        `<path d="M${px(tick)} ${FRAME.top}V${bottom}" stroke="#ddd"/><text x="${px(tick)}" y="${bottom + 18}" text-anchor="middle">${label(tick)}</text>`,
     ),
     ...ys.ticks.map(
       (tick) =>
