@@ -49,10 +49,12 @@ type Axes = {
   readonly [K in keyof FlashPoint]: { readonly name: K; readonly values: readonly FlashPoint[K][] };
 }[keyof FlashPoint];
 
+const QUERY_ROWS = [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
 /** The axes of the space with their values in order; neighbours are small steps. */
 export const axes: readonly Axes[] = Object.freeze([
   { name: "stage", values: ["global", "shared"] },
-  { name: "queryRows", values: [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128] },
+  { name: "queryRows", values: QUERY_ROWS },
   { name: "rowsPerSubgroup", values: [1, 2, 4, 8, 16, 32] },
   { name: "rowLanes", values: [1, 2, 4, 8] },
   { name: "keyRows", values: [8, 16, 32, 64, 128] },
@@ -189,7 +191,7 @@ export function fitPoint(
   for (let step = 0; step < MOST_STEPS; step++) {
     const objection = objectionTo(fitted, problem, subgroup, limits);
     if (objection === null) return fitted;
-    const smaller = shrink(fitted, subgroup, objection.excess);
+    const smaller = shrink(fitted, problem.shape.dim, subgroup, objection.excess);
     if (smaller === null) throw invalidPoint(fitted, problem, subgroup, limits);
     fitted = smaller;
   }
@@ -197,33 +199,68 @@ export function fitPoint(
 }
 
 /** The next smaller point that has less of something; null where there is none. */
-function shrink(point: FlashPoint, subgroup: number, excess: Excess): FlashPoint | null {
-  const { queryRows, rowsPerSubgroup, rowLanes, keyRows, keysPerLane, depth } = point;
-  const fewerKeysALane = { ...point, keysPerLane: keysPerLane / 2 };
-  const fewerRows = queryRows / 2 >= rowsPerSubgroup ? { ...point, queryRows: queryRows / 2 } : null;
+function shrink(point: FlashPoint, dim: number, subgroup: number, excess: Excess): FlashPoint | null {
+  const { rowsPerSubgroup, rowLanes, keyRows, keysPerLane } = point;
   switch (excess) {
     case "registers":
-      if (rowsPerSubgroup > rowLanes) return { ...point, rowsPerSubgroup: rowsPerSubgroup / 2 };
-      if (rowLanes > 1) return { ...point, rowLanes: rowLanes / 2, rowsPerSubgroup: rowsPerSubgroup / 2 };
-      return keysPerLane > 1 ? fewerKeysALane : null;
+      return fewerRowsALane(point) ?? fewerKeysALane(point);
     case "invocations":
-      return fewerRows;
+      return fewerSubgroups(point);
     case "shared memory":
-      if (depth > 2) return { ...point, depth: depth - 1 };
-      if (point.stage === "shared" && keyRows > SMALLEST_TILE) {
-        const fits = keysPerLane === 1 || keysPerLane * keyLanesOf(point, subgroup) <= keyRows / 2;
-        return { ...(fits ? point : fewerKeysALane), keyRows: keyRows / 2 };
-      }
-      return fewerRows;
+      return lessShared(point, dim, subgroup);
     case "none": {
-      if (point.pipeline === "staggered" && keyRows > keysPerLane * keyLanesOf(point, subgroup))
+      const groupKeys = keysPerLane * keyLanesOf(point, subgroup);
+      if (point.pipeline === "staggered" && keyRows > groupKeys)
         return keyRows > SMALLEST_TILE
           ? { ...point, keyRows: keyRows / 2 }
           : { ...point, keysPerLane: keysPerLane * 2 };
-      const tooManyKeys = keysPerLane > 1 && keysPerLane * keyLanesOf(point, subgroup) > keyRows;
-      return tooManyKeys ? fewerKeysALane : null;
+      if (groupKeys > keyRows) return fewerKeysALane(point);
+      return rowsPerSubgroup % rowLanes === 0 ? null : { ...point, rowLanes: rowLanes / 2 };
     }
   }
+}
+
+function fewerRowsALane(point: FlashPoint): FlashPoint | null {
+  const { rowsPerSubgroup, rowLanes } = point;
+  if (rowsPerSubgroup === 1) return null;
+  return {
+    ...point,
+    rowsPerSubgroup: rowsPerSubgroup / 2,
+    rowLanes: Math.min(rowLanes, rowsPerSubgroup / 2),
+  };
+}
+
+const fewerKeysALane = (point: FlashPoint): FlashPoint | null =>
+  point.keysPerLane === 1 ? null : { ...point, keysPerLane: point.keysPerLane / 2 };
+
+/** Half the query rows a workgroup, or the next fewer that its subgroups can share out. */
+function fewerSubgroups(point: FlashPoint): FlashPoint | null {
+  const queryRows = QUERY_ROWS.findLast(
+    (rows) => rows <= point.queryRows / 2 && rows % point.rowsPerSubgroup === 0,
+  );
+  return queryRows === undefined ? null : { ...point, queryRows };
+}
+
+/** Fewer tiles on their way; then smaller ones, of queries or keys, whichever take more; then one tile, and fewer rows. */
+function lessShared(point: FlashPoint, dim: number, subgroup: number): FlashPoint | null {
+  const { depth, keyRows, keysPerLane, pipeline, stage } = point;
+  if (depth > 2) return { ...point, depth: depth - 1 };
+  const { query, key, value } = geometryOf(point, dim, subgroup).layouts;
+  const ofKeys = (key?.size ?? 0) + (value?.size ?? 0);
+  const smallerTile = (): FlashPoint | null => {
+    if (stage === "global" || keyRows === SMALLEST_TILE) return null;
+    const fits = keysPerLane === 1 || keysPerLane * keyLanesOf(point, subgroup) <= keyRows / 2;
+    return { ...point, keyRows: keyRows / 2, keysPerLane: fits ? keysPerLane : keysPerLane / 2 };
+  };
+  const smaller =
+    query.size > ofKeys ? (fewerSubgroups(point) ?? smallerTile()) : (smallerTile() ?? fewerSubgroups(point));
+  if (smaller !== null) return smaller;
+  if (depth > 1)
+    return pipeline === "double-buffered"
+      ? { ...point, pipeline: "synchronous", depth: 1 }
+      : { ...point, depth: 1 };
+  const fewerRows = fewerRowsALane(point);
+  return fewerRows === null ? null : { ...fewerRows, queryRows: fewerRows.rowsPerSubgroup };
 }
 
 export function invalidPoint(
