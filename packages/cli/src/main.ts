@@ -133,6 +133,21 @@ function buildProgram(finish: (code: number) => void): Command {
     });
 
   program
+    .command("guide")
+    .description(
+      "write a guide to a study's ladder: every rung with its picture, counters, times and questions",
+    )
+    .argument("<study>", "attention")
+    .option("--evidence <dir>", "measured times and counters (default: evidence/h200, if it is there)")
+    .option("-o, --output <file>", "write to this file, and the pictures to a folder of its name beside it")
+    .addOption(json())
+    .addOption(verbose())
+    .action(async (study: string, options: GuideFlags) => {
+      const { guide } = await import("./commands/guide.ts");
+      finish(await guide(study, options));
+    });
+
+  program
     .command("evolve")
     .description("improve a kernel in cycles, each gain verified by the judge and committed to the workspace")
     .argument("<study>", "attention")
@@ -232,6 +247,12 @@ interface LadderFlags {
   readonly input?: string;
   readonly rungs?: readonly string[];
   readonly seed: number;
+  readonly json: boolean;
+}
+
+interface GuideFlags {
+  readonly evidence?: string;
+  readonly output?: string;
   readonly json: boolean;
 }
 

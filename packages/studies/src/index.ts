@@ -2,6 +2,7 @@
 
 import { EvolverError } from "@evolver/kernel";
 import type { Point, StudyDefinition } from "@evolver/lab";
+import { attentionGuide } from "./attention/guide/index.ts";
 import { attentionLadder } from "./attention/ladder.ts";
 import {
   attentionPointKernel,
@@ -10,16 +11,18 @@ import {
   type RungKernel,
 } from "./attention/rung.ts";
 import { attentionDefinition } from "./attention/study.ts";
-import type { LadderOptions, LadderReport } from "./report.ts";
+import type { Guide, GuideOptions, LadderOptions, LadderReport } from "./report.ts";
 
 export { attentionDefinition } from "./attention/study.ts";
 export type { RungBuild, RungKernel } from "./attention/rung.ts";
-export type { LadderOptions, LadderReport, RungReport } from "./report.ts";
+export type { Guide, LadderOptions, LadderReport, RungReport } from "./report.ts";
 
 export interface StudyEntry {
   // The lab is generic over points and shapes; a list of studies is not.
   readonly definition: StudyDefinition;
   ladder(options: LadderOptions): Promise<LadderReport>;
+  /** A learner's guide to the ladder, with what was measured. */
+  guide(options: GuideOptions): Promise<Guide>;
   /** A rung's kernel for a shape in text form, or for the study's default, with a self-test of it. */
   rungKernel(id: string, build: RungBuild, shape: string | null): RungKernel;
   /** The same for any point of the study's space, such as a champion. */
@@ -30,6 +33,7 @@ const studies: Readonly<Record<string, StudyEntry>> = {
   attention: {
     definition: attentionDefinition as unknown as StudyDefinition,
     ladder: attentionLadder,
+    guide: attentionGuide,
     rungKernel: attentionRungKernel,
     pointKernel: attentionPointKernel,
   },

@@ -1,4 +1,4 @@
-/** What `evolver ladder --json` prints. */
+/** What `evolver ladder --json` prints, and what `evolver guide` writes. */
 
 import type { Counters } from "@evolver/device";
 
@@ -55,4 +55,18 @@ export interface LadderOptions {
   readonly rungs: readonly string[] | null;
   readonly seed: number;
   readonly onRung?: (id: string, done: number, total: number) => void;
+}
+
+export interface GuideOptions {
+  /** A folder of measured evidence, or null for none. */
+  readonly evidence: string | null;
+  /** Where the pictures will lie, as the document links to them. */
+  readonly pictures: string;
+  readonly onRung?: (id: string, done: number, total: number) => void;
+}
+
+export interface Guide {
+  readonly markdown: string;
+  /** SVG files by name. */
+  readonly pictures: ReadonlyMap<string, string>;
 }

@@ -1,0 +1,181 @@
+/** Charts of what was measured: speed by rung beside PyTorch's, and the roofline with the rungs under it. */
+
+import type { Evidence, LadderEvidence, Peer, RoofEvidence } from "./evidence.ts";
+import { dot, line, MARGIN, picture, polyline, rect, text, WIDTH, type Panel } from "./svg.ts";
+
+const LEFT = 56;
+const RIGHT = 66;
+const GROUP = 42;
+
+/** Of the first ladder; null where no time was measured. `ids`: the rungs to show, in order. */
+export function speedChart({ ladders, peers }: Evidence, ids: readonly string[]): string | null {
+  const [first] = ladders;
+  const shown = first?.cuda ?? first?.webgpu ?? null;
+  if (first === undefined || shown === null) return null;
+  const lines = peersOf(peers?.shapes, shown).filter(({ id }) => CHARTED.some((name) => id.startsWith(name)));
+  return picture(`TFLOP/s by rung, ${shown.input}`, [speedPanel(first, shown, ids, lines)]);
+}
+
+const CHARTED = ["torch efficient", "torch math"];
+
+/** PyTorch's entries on the shape of a ladder. */
+export function peersOf(
+  shapes: ReadonlyMap<string, readonly Peer[]> | undefined,
+  { input }: LadderEvidence,
+): readonly Peer[] {
+  for (const [shape, peers] of shapes ?? [])
+    if (input === shape || input.startsWith(`${shape}, `)) return peers;
+  return [];
+}
+
+function speedPanel(
+  { cuda, webgpu }: { readonly cuda: LadderEvidence | null; readonly webgpu: LadderEvidence | null },
+  shown: LadderEvidence,
+  ids: readonly string[],
+  peers: readonly Peer[],
+): Panel {
+  const both = [cuda, webgpu];
+  const speeds = both.flatMap((each) => ids.flatMap((id) => each?.rungs.get(id)?.tflops ?? []));
+  const most = Math.max(...speeds, ...peers.map(({ tflops }) => tflops));
+  const width = WIDTH - MARGIN - LEFT - RIGHT;
+  const x = (tflops: number): number => LEFT + (tflops / most) * width;
+  const high = ids.length * GROUP;
+  return {
+    title: `Measured TFLOP/s: ${shown.input}`,
+    height: high + 40 + peers.length * 18,
+    draw: (top) => [
+      rect(LEFT, top, 14, 12, "global"),
+      text(LEFT + 20, top + 10, "CUDA", "small"),
+      rect(LEFT + 76, top, 14, 12, "other"),
+      text(LEFT + 96, top + 10, "WebGPU", "small"),
+      ...ids.flatMap((id, k) => {
+        const y = top + 22 + k * GROUP;
+        return [
+          text(MARGIN, y + 22, id, "bold"),
+          ...both.flatMap((each, d) => {
+            const own = each?.rungs.get(id);
+            const barY = y + 2 + d * 17;
+            if (own === undefined) return [text(LEFT + 4, barY + 12, "not measured", "small soft")];
+            return [
+              rect(LEFT, barY, Math.max(1, x(own.tflops) - LEFT), 15, d === 0 ? "global" : "other"),
+              text(
+                x(own.tflops) + 6,
+                barY + 12,
+                `${own.tflops.toFixed(2)}${own.verified ? "" : " (wrong result)"}`,
+                "small",
+              ),
+            ];
+          }),
+        ];
+      }),
+      ...peers.flatMap(({ id, tflops, verified }, k) => {
+        const y = top + 22 + high;
+        const right = x(tflops) > WIDTH / 2;
+        return [
+          line(x(tflops), top + 18, x(tflops), y + 4 + k * 18, "shared-line dash"),
+          text(
+            x(tflops) + (right ? -6 : 6),
+            y + 14 + k * 18,
+            `${id}: ${tflops.toFixed(2)}${verified ? "" : " (its error is above our tolerance)"}`,
+            right ? "small end" : "small",
+          ),
+        ];
+      }),
+    ],
+  };
+}
+
+const PLOT_HEIGHT = 300;
+const LABELS = 150;
+const SECTOR_BYTES = 32;
+
+/** Null without microbenchmarks or measured rungs. */
+export function rooflineChart({ ladders, roof }: Evidence, ids: readonly string[]): string | null {
+  const shown = ladders[0]?.cuda ?? null;
+  if (roof === null || shown === null) return null;
+  return picture(`Roofline, ${shown.input}`, [rooflinePanel(roof, shown, ids)]);
+}
+
+function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly string[]): Panel {
+  const points = ids.flatMap((id) => {
+    const rung = shown.rungs.get(id);
+    if (rung === undefined) return [];
+    const flops = rung.tflops * rung.timeMs * 1e9;
+    return [{ id, intensity: flops / (rung.globalSectors * SECTOR_BYTES), gflops: rung.tflops * 1000 }];
+  });
+  const roofs = [
+    { name: "memory", gbPerSecond: roof.memoryGBPerSecond },
+    ...(roof.cacheGBPerSecond === null
+      ? []
+      : [{ name: "second-level cache", gbPerSecond: roof.cacheGBPerSecond }]),
+  ];
+  const corners = roofs.map(({ gbPerSecond }) => roof.peakGflops / gbPerSecond);
+  const intensities = [...corners, ...points.map(({ intensity }) => intensity)];
+  const [fromX, toX] = [Math.min(...intensities) / 2, Math.max(...intensities) * 3];
+  const least = Math.min(...points.map(({ gflops }) => gflops), fromX * roof.memoryGBPerSecond);
+  const [fromY, toY] = [least / 1.5, roof.peakGflops * 1.6];
+  const width = WIDTH - MARGIN - LEFT - LABELS;
+  const log = (value: number, from: number, to: number): number =>
+    Math.log(value / from) / Math.log(to / from);
+  const x = (value: number): number => LEFT + log(value, fromX, toX) * width;
+  return {
+    title: `Roofline, measured: ${shown.input}`,
+    height: PLOT_HEIGHT + 66,
+    draw: (top) => {
+      const y = (value: number): number => top + PLOT_HEIGHT * (1 - log(value, fromY, toY));
+      const labels = apart(points.map((point) => ({ ...point, labelY: y(point.gflops) })));
+      return [
+        rect(LEFT, top, width, PLOT_HEIGHT, "plain", 0),
+        ...roofs.map(({ gbPerSecond }, k) =>
+          polyline(
+            [
+              [x(Math.max(fromX, fromY / gbPerSecond)), y(Math.max(fromY, fromX * gbPerSecond))],
+              [x(corners[k] as number), y(roof.peakGflops)],
+              [x(toX), y(roof.peakGflops)],
+            ],
+            k === 0 ? "shared-line thick" : "global-line thick",
+          ),
+        ),
+        ...labels.flatMap(({ id, intensity, gflops, labelY }) => [
+          line(x(intensity), y(gflops), LEFT + width + 10, labelY, "edge-line"),
+          dot(x(intensity), y(gflops), "compute"),
+          text(LEFT + width + 14, labelY + 4, `${id}: ${(gflops / 1000).toFixed(2)} TFLOP/s`, "small"),
+        ]),
+        text(MARGIN, top + 12, "TFLOP/s", "small soft"),
+        text(LEFT, top + PLOT_HEIGHT + 16, `${fromX.toPrecision(2)}`, "small"),
+        text(LEFT + width, top + PLOT_HEIGHT + 16, `${toX.toPrecision(2)}`, "small end"),
+        text(
+          LEFT + width / 2,
+          top + PLOT_HEIGHT + 16,
+          "FLOPs for each byte of the sectors that the simulator counts",
+          "small middle",
+        ),
+        text(
+          MARGIN,
+          top + PLOT_HEIGHT + 40,
+          `Roofs, measured: ${(roof.peakGflops / 1000).toFixed(1)} TFLOP/s; ${roofs.map(({ name, gbPerSecond }) => `${name} ${gbPerSecond.toFixed(0)} GB/s`).join("; ")}.`,
+        ),
+        text(
+          MARGIN,
+          top + PLOT_HEIGHT + 57,
+          "Sectors that a cache holds do not reach memory: a rung may stand above memory's roof.",
+          "small soft",
+        ),
+      ];
+    },
+  };
+}
+
+const LABEL_HEIGHT = 15;
+
+/** Moves labels down until none covers another. */
+function apart<T extends { readonly labelY: number }>(labels: readonly T[]): T[] {
+  let free = -Infinity;
+  return labels
+    .toSorted((a, b) => a.labelY - b.labelY)
+    .map((label) => {
+      const labelY = Math.max(label.labelY, free);
+      free = labelY + LABEL_HEIGHT;
+      return { ...label, labelY };
+    });
+}

@@ -1,0 +1,206 @@
+/**
+ * What was measured, read from a folder of evidence: the ladders' reports, the benchmark beside PyTorch, Nsight Compute's
+ * counters, the microbenchmarks. Every file may be absent; one that is there has to be whole.
+ */
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { EvolverError } from "@evolver/kernel";
+import { Field } from "./field.ts";
+
+/** Where a file came from. */
+export interface Origin {
+  readonly command: string | null;
+  readonly date: string | null;
+  readonly commit: string | null;
+  readonly gpu: string | null;
+}
+
+export interface MeasuredRung {
+  readonly verified: boolean;
+  readonly timeMs: number;
+  readonly modelledTimeMs: number;
+  readonly tflops: number;
+  readonly globalSectors: number;
+}
+
+export interface LadderEvidence extends Origin {
+  readonly deviceName: string;
+  /** "B1,Hq8,Hkv8,S1024,D64, random data" */
+  readonly input: string;
+  /** Of the modelled times. */
+  readonly profile: string;
+  readonly rungs: ReadonlyMap<string, MeasuredRung>;
+}
+
+export interface Peer {
+  readonly id: string;
+  readonly tflops: number;
+  readonly timeMs: number;
+  /** Its output is within the tolerance that our rungs are held to. */
+  readonly verified: boolean;
+}
+
+export interface PeersEvidence extends Origin {
+  /** PyTorch's entries by shape. */
+  readonly shapes: ReadonlyMap<string, readonly Peer[]>;
+}
+
+export interface HardwareCounter {
+  readonly rung: string;
+  readonly counter: string;
+  readonly ncu: number | null;
+  readonly sim: number;
+  readonly flagged: boolean;
+  readonly note: string | null;
+}
+
+export interface NcuEvidence extends Origin {
+  readonly shape: string;
+  /** The largest difference that is not flagged, as a share. */
+  readonly allowed: number;
+  readonly rows: readonly HardwareCounter[];
+}
+
+export interface RoofEvidence extends Origin {
+  readonly peakGflops: number;
+  readonly memoryGBPerSecond: number;
+  readonly cacheGBPerSecond: number | null;
+}
+
+/** A shape on both devices. */
+export interface LadderPair {
+  readonly cuda: LadderEvidence | null;
+  readonly webgpu: LadderEvidence | null;
+}
+
+export interface Evidence {
+  /** The first is what the guide's chart and table show. */
+  readonly ladders: readonly LadderPair[];
+  readonly peers: PeersEvidence | null;
+  readonly ncu: NcuEvidence | null;
+  readonly roof: RoofEvidence | null;
+}
+
+export const NO_EVIDENCE: Evidence = Object.freeze({ ladders: [], peers: null, ncu: null, roof: null });
+
+/**
+ * @throws EvolverError EVIDENCE_NOT_FOUND where there is no such folder; EVIDENCE_INVALID, with the file and the field, for
+ *   a file that is not what it should be
+ */
+export function readEvidence(folder: string): Evidence {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new EvolverError("EVIDENCE_NOT_FOUND", `there is no folder ${folder}`, {
+      hint: "name a folder such as evidence/h200, or leave --evidence out; files may be missing in it",
+    });
+  const load = <T>(name: string, parse: (field: Field) => T): (T & Origin) | null => {
+    const path = join(folder, `${name}.json`);
+    if (!existsSync(path)) return null;
+    const document = Field.ofFile(path, readFileSync(path, "utf8"));
+    const wrapped = document.has("result");
+    return { ...originOf(document), ...parse(wrapped ? document.get("result") : document) };
+  };
+  const pair = (suffix: string): LadderPair => ({
+    cuda: load(`ladder-cuda${suffix}`, parseLadder),
+    webgpu: load(`ladder-webgpu${suffix}`, parseLadder),
+  });
+  return {
+    ladders: [pair(""), pair("-gqa")].filter(({ cuda, webgpu }) => cuda !== null || webgpu !== null),
+    peers: load("peers", parsePeers),
+    ncu: load("ncu", parseNcu),
+    roof: load("microbench", parseRoof),
+  };
+}
+
+/** Of a file that scripts/evidence.ts kept; a bare report says nothing of its origin. */
+function originOf(document: Field): Origin {
+  const text = (...names: readonly string[]): string | null => {
+    let field: Field = document;
+    for (const name of names) {
+      if (!field.has(name)) return null;
+      field = field.get(name);
+    }
+    return field.isNull ? null : field.text();
+  };
+  return {
+    command: text("command"),
+    date: text("date"),
+    commit: text("versions", "commit"),
+    gpu: text("machine", "gpu"),
+  };
+}
+
+function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin> {
+  const kind = report.get("timeKind");
+  if (kind.text() !== "measured") throw kind.invalid('"measured"');
+  const rungs = new Map<string, MeasuredRung>();
+  for (const rung of report.get("rungs").items()) {
+    rungs.set(rung.get("id").text(), {
+      verified: rung.get("verified").flag(),
+      timeMs: rung.get("timeMs").positive(),
+      modelledTimeMs: rung.get("modelledTimeMs").positive(),
+      tflops: rung.get("tflops").positive(),
+      globalSectors: rung.get("counters").get("globalSectors").positive(),
+    });
+  }
+  return {
+    deviceName: report.get("deviceName").text(),
+    input: report.get("input").text(),
+    profile: report.get("profile").text(),
+    rungs,
+  };
+}
+
+function parsePeers(report: Field): Omit<PeersEvidence, keyof Origin> {
+  const shapes = new Map<string, Peer[]>();
+  for (const shape of report.get("shapes").items()) {
+    const peers = shape
+      .get("entries")
+      .items()
+      .filter((entry) => entry.get("kind").text() === "torch")
+      .map((entry) => ({
+        id: entry.get("id").text(),
+        tflops: entry.get("tflops").positive(),
+        timeMs: entry.get("timeMs").get("median").positive(),
+        verified: entry.get("verified").flag(),
+      }));
+    shapes.set(shape.get("shape").text(), peers);
+  }
+  return { shapes };
+}
+
+function parseNcu(report: Field): Omit<NcuEvidence, keyof Origin> {
+  return {
+    shape: report.get("shape").text(),
+    allowed: report.get("allowed").positive(),
+    rows: report
+      .get("rows")
+      .items()
+      .map((row) => ({
+        rung: row.get("rung").text(),
+        counter: row.get("counter").text(),
+        ncu: row.get("ncu").isNull ? null : row.get("ncu").number(),
+        sim: row.get("sim").number(),
+        flagged: row.get("flagged").flag(),
+        note: row.has("note") && !row.get("note").isNull ? row.get("note").text() : null,
+      })),
+  };
+}
+
+/** Figures that the roofline needs; the report may have been made of other tests only. */
+function parseRoof(report: Field): Omit<RoofEvidence, keyof Origin> {
+  const figures = new Map<string, number>();
+  for (const section of report.get("sections").items())
+    for (const figure of section.get("figures").items())
+      figures.set(figure.get("id").text(), figure.get("value").positive());
+  const needed = (id: string): number => {
+    const value = figures.get(id);
+    if (value === undefined) throw report.get("sections").invalid(`sections with the figure ${id}`);
+    return value;
+  };
+  return {
+    peakGflops: needed("fmaPeak"),
+    memoryGBPerSecond: needed("copyGBPerSecond"),
+    cacheGBPerSecond: figures.get("cacheGBPerSecond") ?? null,
+  };
+}
