@@ -23,6 +23,9 @@ import { PlanRunner, faultOf } from "./runner.ts";
 /** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
 const ENDURANCE = 12;
 
+/** Cases to verify on, to verify on again and to time. */
+const DATA_KEPT = 3;
+
 /** Two sets of cases with some room: those of one cycle. */
 const TRUTHS_KEPT = 32;
 
@@ -40,6 +43,7 @@ export class Session {
   readonly #study: Study;
   readonly #devices: JudgeDevices;
   readonly #truths: Truths;
+  readonly #data = new Data();
 
   private constructor(study: Study, devices: JudgeDevices) {
     this.#study = study;
@@ -101,9 +105,16 @@ export class Session {
 
   /** The objective's case among the others; ids are unique. */
   #casesOf(seed: number): Case[] {
-    const objective = this.#study.objectiveCase(seed);
-    const cases = this.#study.cases(seed).filter(({ id }) => id !== objective.id);
-    return [...cases, objective];
+    return this.#data.of(`cases ${seed}`, () => {
+      const objective = this.#study.objectiveCase(seed);
+      const cases = this.#study.cases(seed).filter(({ id }) => id !== objective.id);
+      return [...cases, objective];
+    });
+  }
+
+  #timedCase(seed: number): Case {
+    const [only] = this.#data.of(`timed ${seed}`, () => [this.#study.objectiveCase(seed)]);
+    return only as Case;
   }
 
   async judge(request: JudgeRequest): Promise<Verdict> {
@@ -177,7 +188,7 @@ export class Session {
     champion: Candidate | null,
     seed: number,
   ): Promise<Pick<Verdict, "timeMs" | "timeKind" | "noise" | "championTimeMs" | "counters" | "details">> {
-    const input = this.#study.objectiveCase(deriveSeed(seed, "time"));
+    const input = this.#timedCase(deriveSeed(seed, "time"));
     const { timer } = this.#devices;
     const own = await bench.bound(input, plan, timer);
     const rival =
@@ -204,6 +215,20 @@ export class Session {
     } finally {
       rival?.destroy();
     }
+  }
+}
+
+/** The cases of the last few seeds: the candidates of a cycle share them, and drawing large ones takes a while. */
+class Data {
+  readonly #known = new Map<string, Case[]>();
+
+  of(key: string, draw: () => Case[]): Case[] {
+    let cases = this.#known.get(key);
+    if (cases !== undefined) return cases;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= DATA_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, (cases = draw()));
+    return cases;
   }
 }
 

@@ -83,8 +83,8 @@ function attentionCase(
   };
 }
 
-/** Floating-point operations that the truth of a case may take: a second or two in JavaScript. */
-const TRUTH_FLOPS = 4e8;
+/** Floating-point operations that the truth of a case may take: about a second in JavaScript. */
+const TRUTH_FLOPS = 2e8;
 /** Rows of a large case whose truth is known, at least. */
 const FEWEST_ROWS = 256;
 
