@@ -16,7 +16,7 @@ import {
 import { EvolverError } from "@evolver/kernel";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyPoint } from "../support/points.ts";
+import { anyPoint } from "../support/random.ts";
 import { squareShape } from "../support/problems.ts";
 
 const WIDTHS = [4, 8, 16, 32, 64, 128] as const;
