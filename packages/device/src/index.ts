@@ -8,3 +8,4 @@ export * from "./open.ts";
 export * from "./sim/index.ts";
 export * from "./model/costModel.ts";
 export * from "./model/profile.ts";
+export { estimateRegisters } from "./model/registers.ts";

@@ -1,10 +1,32 @@
 /**
- * Predicts a kernel's time from what the simulator counted and a machine profile. Each term is one resource; the
- * kernel takes as long as its busiest one. Deliberately small: it orders candidates, it does not replace a clock.
+ * Predicts a kernel's time from what the simulator counted and a machine profile. Deliberately small: it orders
+ * candidates, it does not replace a clock.
+ *
+ * A multiprocessor's share of the workgroups keeps each of its parts busy for some clocks. Parts overlap, though not
+ * wholly: together they take more than the busiest and less than the sum (`busy`). A workgroup also has a time that it
+ * takes if nothing but its own dependences hold it up (`latency`); workgroups that are resident together hide each
+ * other's. Memory beyond the multiprocessor is shared by all of them. Each term, the microbenchmark that measures its
+ * rate (`evolver bench microbench`), and where that is kept in the machine profile:
+ *
+ * | term | counts | microbenchmark: figure | profile |
+ * | --- | --- | --- | --- |
+ * | instruction issue | all instructions but integer ones | arithmetic: fmaPeak | issuesPerClock |
+ * | arithmetic | floating-point instructions | arithmetic: fmaPeak | arithmeticLanesPerClock |
+ * | special functions | exp2, division, … | arithmetic: exp2FlushedPeak | specialLanesPerClock |
+ * | shuffles | subgroup operations | shared: shufflePeak | shuffleLanesPerClock |
+ * | shared memory | passes over the banks | shared: sharedGBPerSecond | sharedPassesPerClock |
+ * | first-level cache | sectors | patterns: firstLevelGBPerSecond | sectorsPerClock |
+ * | second-level cache | bytes asked for | patterns: cacheGBPerSecond | cacheGBPerSecond |
+ * | device memory | each buffer once | streams: copyGBPerSecond | memoryGBPerSecond |
+ * | latency | dependent steps of one workgroup | chase: cacheLatencyNs; shared: sharedLatencyNs; barriers: barrierNs | cacheLatencyClocks, sharedLatencyClocks, barrierClocks |
+ *
+ * Integer instructions are mostly addresses: compilers move them out of loops or fold them into accesses, so they are
+ * left out. How many workgroups are resident depends on registers, too, which only the compiler knows: see registers.ts.
  */
 
 import type { Counters } from "../counters.ts";
 import type { MachineProfile } from "./profile.ts";
+import { REGISTERS_PER_MULTIPROCESSOR } from "./registers.ts";
 
 /** One launch, with counters for all of its workgroups (measured on all of them, or scaled from a sample). */
 export interface Workload {
@@ -12,6 +34,8 @@ export interface Workload {
   readonly workgroups: number;
   readonly invocationsPerWorkgroup: number;
   readonly sharedBytesPerWorkgroup: number;
+  /** 32-bit registers; where left out, they limit nothing. */
+  readonly registersPerInvocation?: number;
   /** Bytes that must cross device memory however good the caches are: each buffer once. */
   readonly compulsoryBytes: number;
 }
@@ -34,116 +58,156 @@ export interface Term {
 
 export interface ModelledTime {
   readonly timeMs: number;
-  /** The resource that decides. */
+  /** The largest term. */
   readonly bottleneck: TermName;
-  /** All terms, the largest first. */
+  /** All terms, the largest first: what each would take if nothing else did. */
   readonly terms: readonly Term[];
   /** Workgroups that one multiprocessor holds at a time. */
   readonly residentWorkgroups: number;
 }
 
-/** Independent memory requests that a subgroup keeps in flight, by which latency is divided. */
-const REQUESTS_IN_FLIGHT = 4;
+/**
+ * What no microbenchmark of ours measures. Fitted, and nothing else is: to times of attention kernels on an H200 (see
+ * docs/cost-model.md for which, and for how well it does on others).
+ */
+export interface ModelConstants {
+  /** Exponent by which the parts of a multiprocessor add up: 1 is no overlap at all, infinity a perfect one. */
+  readonly busyExponent: number;
+  /** The same for being busy, waiting, and memory that all multiprocessors share. */
+  readonly latencyExponent: number;
+  /** Clocks from one instruction of a subgroup to its next, with what parallelism a lane's own instructions have. */
+  readonly loneClocks: number;
+  /** Reads from global memory that a subgroup has in flight at a time. */
+  readonly readsInFlight: number;
+}
 
-export function modelTime(profile: MachineProfile, workload: Workload): ModelledTime {
+export const MODEL_CONSTANTS: ModelConstants = Object.freeze({
+  busyExponent: 1.36,
+  latencyExponent: 2.6,
+  loneClocks: 1.75,
+  readsInFlight: 3,
+});
+
+const SECTOR_BYTES = 32;
+
+export function modelTime(
+  profile: MachineProfile,
+  workload: Workload,
+  constants: ModelConstants = MODEL_CONSTANTS,
+): ModelledTime {
   const { counters, workgroups } = workload;
+  const launchMs = profile.launchMicroseconds.value / 1000;
   const resident = residentWorkgroups(profile, workload);
   if (workgroups === 0) {
-    const timeMs = profile.launchMicroseconds.value / 1000;
-    return {
-      timeMs,
-      bottleneck: "latency",
-      terms: [{ name: "latency", timeMs }],
-      residentWorkgroups: resident,
-    };
+    const terms = [{ name: "latency", timeMs: launchMs }] as const;
+    return { timeMs: launchMs, bottleneck: "latency", terms, residentWorkgroups: resident };
   }
-  const multiprocessors = profile.multiprocessors.value;
-  // The busiest multiprocessor sets the time: a partial last wave costs as much as a full one.
-  const share = Math.ceil(workgroups / multiprocessors) / workgroups;
   const clocksToMs = 1 / (profile.clockGHz.value * 1e6);
   const lanes = profile.subgroupSize;
-  const perMultiprocessor = (amount: number, perClock: number): number =>
-    ((amount * share) / perClock) * clocksToMs;
-  const issued =
-    counters.issuedArithmetic + counters.issuedSpecial + counters.issuedMemory + counters.issuedSubgroup;
-  const waves = Math.ceil(workgroups / (multiprocessors * resident));
-  const terms: Term[] = [
-    {
-      name: "arithmetic",
-      timeMs: perMultiprocessor(counters.issuedArithmetic * lanes, profile.arithmeticLanesPerClock.value),
-    },
-    {
-      name: "special functions",
-      timeMs: perMultiprocessor(counters.issuedSpecial * lanes, profile.specialLanesPerClock.value),
-    },
-    { name: "instruction issue", timeMs: perMultiprocessor(issued, profile.issuesPerClock.value) },
-    {
-      name: "shuffles",
-      timeMs: perMultiprocessor(counters.issuedSubgroup * lanes, profile.shuffleLanesPerClock.value),
-    },
-    {
-      name: "shared memory",
-      timeMs: perMultiprocessor(counters.sharedPasses, profile.sharedPassesPerClock.value),
-    },
-    {
-      name: "first-level cache",
-      timeMs: perMultiprocessor(counters.globalSectors, profile.sectorsPerClock.value),
-    },
-    {
-      name: "second-level cache",
-      timeMs: (counters.globalSectors * 32) / (profile.cacheGBPerSecond.value * 1e6),
-    },
-    { name: "device memory", timeMs: workload.compulsoryBytes / (profile.memoryGBPerSecond.value * 1e6) },
-    { name: "latency", timeMs: waves * latencyClocks(profile, workload) * clocksToMs },
-  ];
-  terms.sort((a, b) => b.timeMs - a.timeMs);
-  const slowest = terms[0] as Term;
+  // The busiest multiprocessor sets the time: a partial last wave costs as much as a full one.
+  const share = Math.ceil(workgroups / profile.multiprocessors.value);
+  const busy = (amount: number, perClock: number): number =>
+    (share * amount * clocksToMs) / (workgroups * perClock);
+  // Instructions are issued by parts of a multiprocessor, among which subgroups are dealt out for good.
+  const schedulers = Math.max(1, Math.round(profile.issuesPerClock.value));
+  const subgroups = Math.min(resident, share) * Math.ceil(workload.invocationsPerWorkgroup / lanes);
+  const uneven = (Math.ceil(subgroups / schedulers) * schedulers) / subgroups;
+  const { issuedSpecial, issuedMemory, issuedSubgroup } = counters;
+  const issuedFloat = counters.issuedArithmetic - counters.issuedInteger;
+  const issued = issuedFloat + issuedSpecial + issuedMemory + issuedSubgroup;
+  const milliseconds: Readonly<Record<TermName, number>> = {
+    "instruction issue": busy(uneven * issued, profile.issuesPerClock.value),
+    arithmetic: busy(uneven * issuedFloat * lanes, profile.arithmeticLanesPerClock.value),
+    "special functions": busy(uneven * issuedSpecial * lanes, profile.specialLanesPerClock.value),
+    shuffles: busy(issuedSubgroup * lanes, profile.shuffleLanesPerClock.value),
+    "shared memory": busy(counters.sharedPasses, profile.sharedPassesPerClock.value),
+    "first-level cache": busy(counters.globalSectors, profile.sectorsPerClock.value),
+    "second-level cache": cacheBytes(counters) / (profile.cacheGBPerSecond.value * 1e6),
+    "device memory": workload.compulsoryBytes / (profile.memoryGBPerSecond.value * 1e6),
+    latency: Math.ceil(share / resident) * latencyClocks(profile, workload, issued, constants) * clocksToMs,
+  };
+  const { busyExponent, latencyExponent } = constants;
+  const together = norm(
+    [
+      // What arithmetic waits for beside its own units is to be issued.
+      Math.max(milliseconds["instruction issue"], milliseconds.arithmetic),
+      milliseconds["special functions"],
+      milliseconds.shuffles,
+      milliseconds["shared memory"],
+      milliseconds["first-level cache"],
+    ],
+    busyExponent,
+  );
+  const timeMs = norm(
+    [together, milliseconds.latency, milliseconds["second-level cache"], milliseconds["device memory"]],
+    latencyExponent,
+  );
+  const terms = Object.entries(milliseconds)
+    .map(([name, each]) => ({ name: name as TermName, timeMs: each }))
+    .toSorted((a, b) => b.timeMs - a.timeMs);
   return {
-    timeMs: slowest.timeMs + profile.launchMicroseconds.value / 1000,
-    bottleneck: slowest.name,
+    timeMs: timeMs + launchMs,
+    bottleneck: (terms[0] as Term).name,
     terms,
     residentWorkgroups: resident,
   };
 }
 
+/** Between the largest of the values and their sum. */
+function norm(values: readonly number[], exponent: number): number {
+  const largest = Math.max(...values);
+  if (largest === 0) return 0;
+  return largest * values.reduce((sum, value) => sum + (value / largest) ** exponent, 0) ** (1 / exponent);
+}
+
+/** Bytes that leave the first-level cache: lanes that ask for a sector in several steps find it there after the first. */
+const cacheBytes = ({ globalReadBytes, globalWriteBytes, globalSectors }: Counters): number =>
+  Math.min(globalReadBytes + globalWriteBytes, globalSectors * SECTOR_BYTES);
+
 /** How many workgroups fit on a multiprocessor at a time, at least one. */
 export function residentWorkgroups(
   profile: MachineProfile,
-  workload: Pick<Workload, "invocationsPerWorkgroup" | "sharedBytesPerWorkgroup">,
+  {
+    invocationsPerWorkgroup,
+    sharedBytesPerWorkgroup,
+    registersPerInvocation = 0,
+  }: Pick<Workload, "invocationsPerWorkgroup" | "sharedBytesPerWorkgroup" | "registersPerInvocation">,
 ): number {
-  const byInvocations = Math.floor(
-    profile.maxInvocationsPerMultiprocessor.value / workload.invocationsPerWorkgroup,
+  const fits = (available: number, each: number): number =>
+    each === 0 ? Infinity : Math.floor(available / each);
+  return Math.max(
+    1,
+    Math.min(
+      profile.maxWorkgroupsPerMultiprocessor.value,
+      fits(profile.maxInvocationsPerMultiprocessor.value, invocationsPerWorkgroup),
+      fits(REGISTERS_PER_MULTIPROCESSOR, registersPerInvocation * invocationsPerWorkgroup),
+      sharedBytesPerWorkgroup === 0
+        ? Infinity
+        : fits(profile.sharedBytesPerMultiprocessor.value, sharedBytesPerWorkgroup + 1024),
+    ),
   );
-  const byShared =
-    workload.sharedBytesPerWorkgroup === 0
-      ? Infinity
-      : Math.floor(profile.sharedBytesPerMultiprocessor.value / (workload.sharedBytesPerWorkgroup + 1024));
-  return Math.max(1, Math.min(profile.maxWorkgroupsPerMultiprocessor.value, byInvocations, byShared));
 }
 
 /** How long one workgroup takes if nothing but its own dependences holds it up. */
 function latencyClocks(
   profile: MachineProfile,
   { counters, workgroups, invocationsPerWorkgroup }: Workload,
+  issued: number,
+  { loneClocks, readsInFlight }: ModelConstants,
 ): number {
   const subgroups = workgroups * Math.ceil(invocationsPerWorkgroup / profile.subgroupSize);
-  let globalRequests = 0;
-  let sharedRequests = 0;
-  for (const memory of Object.values(counters.memory)) {
-    const requests = memory.readRequests + memory.writeRequests;
-    if (memory.passes > 0) sharedRequests += requests;
-    else globalRequests += requests;
-  }
-  const memoryClocks =
-    (globalRequests * profile.globalLatencyClocks.value +
-      sharedRequests * profile.sharedLatencyClocks.value) /
-    REQUESTS_IN_FLIGHT;
-  const otherClocks =
-    counters.issuedArithmetic +
-    (counters.issuedSpecial + counters.issuedSubgroup) * profile.arithmeticLatencyClocks.value;
-  return (
-    (memoryClocks + otherClocks) / subgroups + (counters.barriers * profile.barrierClocks.value) / workgroups
-  );
+  const ofSubgroup =
+    issued * loneClocks +
+    (counters.issuedSpecial + counters.issuedSubgroup) * profile.sharedLatencyClocks.value +
+    (globalReads(counters) * profile.cacheLatencyClocks.value) / readsInFlight;
+  return ofSubgroup / subgroups + (counters.barriers * profile.barrierClocks.value) / workgroups;
+}
+
+/** Reads of global memory that somebody waits for: asynchronous copies are under way while other work is done. */
+function globalReads({ memory, asyncCopies }: Counters): number {
+  let reads = 0;
+  for (const { passes, readRequests } of Object.values(memory)) if (passes === 0) reads += readRequests;
+  return Math.max(0, reads - asyncCopies);
 }
 
 /** Counters of a sample of alike workgroups, scaled to the whole launch. */

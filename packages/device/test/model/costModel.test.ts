@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emptyMemoryCounters, type Counters } from "../../src/counters.ts";
-import { modelTime, scaleCounters, type Workload } from "../../src/model/costModel.ts";
+import { MODEL_CONSTANTS, modelTime, scaleCounters, type Workload } from "../../src/model/costModel.ts";
 import { h200Datasheet } from "../../src/model/profile.ts";
 
 const idle: Counters = {
@@ -23,6 +23,7 @@ const idle: Counters = {
   flops: 0,
   specials: 0,
   issuedArithmetic: 0,
+  issuedInteger: 0,
   issuedSpecial: 0,
   issuedMemory: 0,
   issuedSubgroup: 0,
@@ -63,8 +64,13 @@ describe("the cost model", () => {
   });
 
   it("makes a partial wave cost a whole one", () => {
-    const full = modelTime(h200Datasheet, workload({ issuedSpecial: 132e6 }, { workgroups: 132 }));
-    const partial = modelTime(h200Datasheet, workload({ issuedSpecial: 133e6 }, { workgroups: 133 }));
+    // One workgroup at a time on each multiprocessor.
+    const of = (workgroups: number) =>
+      modelTime(
+        h200Datasheet,
+        workload({ issuedSpecial: workgroups * 1e6 }, { workgroups, sharedBytesPerWorkgroup: 200_000 }),
+      );
+    const [full, partial] = [of(132), of(133)];
     expect((partial.timeMs - launchMs) / (full.timeMs - launchMs)).toBeCloseTo(2, 6);
   });
 
@@ -78,9 +84,60 @@ describe("the cost model", () => {
   it("is bound by latency when one workgroup waits for memory", () => {
     const memory = { x: { ...emptyMemoryCounters(), readRequests: 8000 } };
     const modelled = modelTime(h200Datasheet, workload({ memory, issuedMemory: 8000 }, { workgroups: 1 }));
-    // 8 subgroups with 1000 requests each, 600 clocks each, 4 in flight: 150,000 clocks.
-    expect(modelled.timeMs - launchMs).toBeCloseTo(150_000 / 1.98e6, 6);
+    // 8 subgroups with 1000 requests each, 270 clocks each, 3 in flight; and 1000 instructions.
+    const clocks = (1000 * 270) / MODEL_CONSTANTS.readsInFlight + 1000 * MODEL_CONSTANTS.loneClocks;
+    expect(modelled.terms[0]).toEqual({ name: "latency", timeMs: expect.closeTo(clocks / 1.98e6, 9) });
+    expect(modelled.timeMs - launchMs).toBeCloseTo(clocks / 1.98e6, 3);
     expect(modelled.bottleneck).toBe("latency");
+  });
+
+  it("does not wait for asynchronous copies", () => {
+    const memory = { x: { ...emptyMemoryCounters(), readRequests: 8000 } };
+    const waiting = modelTime(h200Datasheet, workload({ memory }, { workgroups: 1 }));
+    const copying = modelTime(h200Datasheet, workload({ memory, asyncCopies: 8000 }, { workgroups: 1 }));
+    expect(waiting.timeMs - launchMs).toBeGreaterThan(0);
+    expect(copying.timeMs - launchMs).toBe(0);
+  });
+
+  it("takes longer than its busiest part, and less than the sum, where two are busy", () => {
+    const counters = { issuedArithmetic: 4e9, sharedPasses: 1e9 };
+    const [arithmetic, shared, both] = [
+      workload({ issuedArithmetic: 4e9 }),
+      workload({ sharedPasses: 1e9 }),
+      workload(counters),
+    ].map((each) => modelTime(h200Datasheet, each).timeMs - launchMs) as [number, number, number];
+    expect(both).toBeGreaterThan(1.1 * Math.max(arithmetic, shared));
+    expect(both).toBeLessThan(0.95 * (arithmetic + shared));
+  });
+
+  it("leaves out integer instructions, which compilers fold away", () => {
+    const float = modelTime(h200Datasheet, workload({ issuedArithmetic: 1e9 }));
+    const mixed = modelTime(h200Datasheet, workload({ issuedArithmetic: 3e9, issuedInteger: 2e9 }));
+    expect(mixed.timeMs).toBe(float.timeMs);
+  });
+
+  it("hides latency behind other workgroups as far as registers let them in", () => {
+    const counters = { issuedArithmetic: 1e8, issuedSubgroup: 1e8 };
+    const times = [32, 128, 255].map((registersPerInvocation) =>
+      modelTime(h200Datasheet, workload(counters, { registersPerInvocation })),
+    );
+    expect(times.map(({ residentWorkgroups }) => residentWorkgroups)).toEqual([8, 2, 1]);
+    expect(times[1]?.timeMs).toBeGreaterThan(times[0]?.timeMs as number);
+    expect(times[2]?.timeMs).toBeGreaterThan(times[1]?.timeMs as number);
+  });
+
+  it("lets schedulers stand idle where subgroups cannot be dealt out evenly", () => {
+    const of = (subgroups: number) =>
+      modelTime(
+        h200Datasheet,
+        workload(
+          { issuedArithmetic: 132 * subgroups * 1e6 },
+          { workgroups: 132, invocationsPerWorkgroup: 32 * subgroups },
+        ),
+      ).timeMs;
+    // One scheduler has two of five subgroups, as each of four has of eight.
+    expect(of(5)).toBeCloseTo(of(8), 6);
+    expect(of(4)).toBeLessThan(0.8 * of(8));
   });
 
   it("takes a launch's latency for a launch of nothing", () => {

@@ -7,6 +7,7 @@
  */
 
 import {
+  estimateRegisters,
   modelTime,
   scaleCounters,
   type Counters,
@@ -170,6 +171,7 @@ function modelLaunch(
     workgroups,
     invocationsPerWorkgroup: x * y * z,
     sharedBytesPerWorkgroup: kernel.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0),
+    registersPerInvocation: estimateRegisters(kernel),
     compulsoryBytes: plan.buffers.reduce(
       (sum, { role, length }) => sum + (role === "scratch" ? 0 : length * elementBytes("f32")),
       0,

@@ -1,0 +1,34 @@
+/**
+ * How many registers an invocation is likely to get. Only the compiler knows; what is known before is how many
+ * variables are alive at once, and that the compiler adds what is on its way to and from them.
+ */
+
+import { blocksOf, type Block, type KernelIR } from "@evolver/kernel";
+
+/** 32-bit registers of a multiprocessor: NVIDIA's since 2012, half of an AMD compute unit's. */
+export const REGISTERS_PER_MULTIPROCESSOR = 65_536;
+/** What instructions can name on either vendor's hardware, less the zero register. */
+const MOST_REGISTERS = 255;
+/** Registers are given out in eights. */
+const GRANULE = 8;
+/** Fitted to what NVRTC 13.0 gives 118 attention kernels for sm_90 (mean error 16 registers of 170). */
+const BASE = 47;
+const PER_VARIABLE = 1.6;
+
+/** An estimate, a multiple of 8. A workgroup always fits on a multiprocessor: the compiler sees to that. */
+export function estimateRegisters({ body, workgroupSize: [x, y, z] }: KernelIR): number {
+  const wanted = Math.ceil((BASE + PER_VARIABLE * mostAlive(body)) / GRANULE) * GRANULE;
+  const most = Math.floor(REGISTERS_PER_MULTIPROCESSOR / (x * y * z) / GRANULE) * GRANULE;
+  return Math.min(wanted, most, Math.ceil(MOST_REGISTERS / GRANULE) * GRANULE);
+}
+
+/** Variables of a block and of those around it live together; those of blocks beside each other do not. */
+function mostAlive({ nodes }: Block): number {
+  let own = 0;
+  let most = 0;
+  for (const node of nodes) {
+    if (node.kind === "var") own++;
+    for (const inner of blocksOf(node)) most = Math.max(most, own + mostAlive(inner));
+  }
+  return Math.max(own, most);
+}
