@@ -1,8 +1,8 @@
 /**
- * `npm run docs`: writes real output into the documents: the generated blocks (minutes) and what the commands of
- * examples print (seconds).
+ * `npm run docs`: writes real output into the documents: the generated blocks (minutes), the guide to the ladder and what
+ * the commands of examples print (seconds).
  *
- *     node scripts/docs.ts [name ...]     only these generated blocks; "examples" for the commands of examples
+ *     node scripts/docs.ts [name ...]     only these generated blocks; "guide", "examples" for the others
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,17 @@ const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
   h200: `node ${join(root, "scripts", "h200Table.ts")}`,
 };
 
-const known = [...Object.keys(GENERATED_MARKDOWN), ...Object.keys(GENERATED), "examples"];
+/** Whole documents that a command writes, with their pictures. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  guide: `evolver guide attention --evidence ${join(root, "evidence", "h200")} -o ${join(root, "docs", "ladder.md")}`,
+};
+
+const known = [
+  ...Object.keys(GENERATED_MARKDOWN),
+  ...Object.keys(GENERATED),
+  ...Object.keys(WRITTEN),
+  "examples",
+];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -40,6 +50,8 @@ for (const [name, command] of Object.entries({ ...GENERATED, ...GENERATED_MARKDO
   for (const path of documents())
     update(path, (markdown) => replaceGenerated(markdown, name, output, name in GENERATED));
 }
+for (const [name, command] of Object.entries(WRITTEN))
+  if (wanted.includes(name)) inScratchFolder((folder) => outputOf(command, folder));
 if (wanted.includes("examples")) {
   for (const path of documents()) {
     update(path, (markdown) =>

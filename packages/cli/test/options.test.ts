@@ -68,7 +68,18 @@ it.each([
 
 it("helps on stdout with 0, and on stderr with 2 where a command is missing", async () => {
   expect(await main(["--help"])).toBe(0);
-  for (const name of ["devices", "check", "emit", "ladder", "evolve", "compare", "log", "progress", "tasks"])
+  for (const name of [
+    "devices",
+    "check",
+    "emit",
+    "ladder",
+    "guide",
+    "evolve",
+    "compare",
+    "log",
+    "progress",
+    "tasks",
+  ])
     expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
   expect(stderr).toBe("");
   stdout = "";

@@ -12,7 +12,9 @@ export function speedChart({ ladders, peers }: Evidence, ids: readonly string[])
   const [first] = ladders;
   const shown = first?.cuda ?? first?.webgpu ?? null;
   if (first === undefined || shown === null) return null;
-  const lines = peersOf(peers?.shapes, shown).filter(({ id }) => CHARTED.some((name) => id.startsWith(name)));
+  const lines = peersOf(peers?.shapes, shown)
+    .filter(({ id }) => CHARTED.some((name) => id.startsWith(name)))
+    .toSorted((a, b) => a.tflops - b.tflops);
   return picture(`TFLOP/s by rung, ${shown.input}`, [speedPanel(first, shown, ids, lines)]);
 }
 
@@ -120,12 +122,19 @@ function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly 
   const x = (value: number): number => LEFT + log(value, fromX, toX) * width;
   return {
     title: `Roofline, measured: ${shown.input}`,
-    height: PLOT_HEIGHT + 66,
+    height: PLOT_HEIGHT + 84,
     draw: (top) => {
       const y = (value: number): number => top + PLOT_HEIGHT * (1 - log(value, fromY, toY));
-      const labels = apart(points.map((point) => ({ ...point, labelY: y(point.gflops) })));
+      const labels = apart(
+        points.map((point) => ({ ...point, labelY: y(point.gflops) })),
+        top + PLOT_HEIGHT,
+      );
       return [
         rect(LEFT, top, width, PLOT_HEIGHT, "plain", 0),
+        ...decades(fromX, toX).map((value) => line(x(value), top, x(value), top + PLOT_HEIGHT, "edge-line")),
+        ...decades(fromY / 1000, toY / 1000).map((value) =>
+          line(LEFT, y(1000 * value), LEFT + width, y(1000 * value), "edge-line"),
+        ),
         ...roofs.map(({ gbPerSecond }, k) =>
           polyline(
             [
@@ -141,23 +150,27 @@ function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly 
           dot(x(intensity), y(gflops), "compute"),
           text(LEFT + width + 14, labelY + 4, `${id}: ${(gflops / 1000).toFixed(2)} TFLOP/s`, "small"),
         ]),
-        text(MARGIN, top + 12, "TFLOP/s", "small soft"),
-        text(LEFT, top + PLOT_HEIGHT + 16, `${fromX.toPrecision(2)}`, "small"),
-        text(LEFT + width, top + PLOT_HEIGHT + 16, `${toX.toPrecision(2)}`, "small end"),
+        text(LEFT + 6, top + 16, "TFLOP/s", "small soft"),
+        ...decades(fromX, toX).map((value) =>
+          text(x(value), top + PLOT_HEIGHT + 16, String(value), "small middle"),
+        ),
+        ...decades(fromY / 1000, toY / 1000).map((value) =>
+          text(LEFT - 6, y(1000 * value) + 4, String(value), "small end"),
+        ),
         text(
           LEFT + width / 2,
-          top + PLOT_HEIGHT + 16,
+          top + PLOT_HEIGHT + 34,
           "FLOPs for each byte of the sectors that the simulator counts",
           "small middle",
         ),
         text(
           MARGIN,
-          top + PLOT_HEIGHT + 40,
+          top + PLOT_HEIGHT + 58,
           `Roofs, measured: ${(roof.peakGflops / 1000).toFixed(1)} TFLOP/s; ${roofs.map(({ name, gbPerSecond }) => `${name} ${gbPerSecond.toFixed(0)} GB/s`).join("; ")}.`,
         ),
         text(
           MARGIN,
-          top + PLOT_HEIGHT + 57,
+          top + PLOT_HEIGHT + 75,
           "Sectors that a cache holds do not reach memory: a rung may stand above memory's roof.",
           "small soft",
         ),
@@ -166,16 +179,27 @@ function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly 
   };
 }
 
+/** Powers of ten in a range. */
+function decades(from: number, to: number): number[] {
+  const first = Math.ceil(Math.log10(from));
+  const last = Math.floor(Math.log10(to));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => Number(`1e${first + k}`));
+}
+
 const LABEL_HEIGHT = 15;
 
-/** Moves labels down until none covers another. */
-function apart<T extends { readonly labelY: number }>(labels: readonly T[]): T[] {
+/** Moves labels down until none covers another, and up again where they would leave the plot at `bottom`. */
+function apart<T extends { readonly labelY: number }>(labels: readonly T[], bottom: number): T[] {
   let free = -Infinity;
-  return labels
+  const down = labels
     .toSorted((a, b) => a.labelY - b.labelY)
     .map((label) => {
       const labelY = Math.max(label.labelY, free);
       free = labelY + LABEL_HEIGHT;
       return { ...label, labelY };
     });
+  return down.map((label, k) => ({
+    ...label,
+    labelY: Math.min(label.labelY, bottom - (down.length - 1 - k) * LABEL_HEIGHT),
+  }));
 }

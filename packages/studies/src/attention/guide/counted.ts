@@ -42,6 +42,7 @@ export const SHOWN: readonly (readonly [counter: Counter, name: string])[] = [
   ["globalAtomics", "atomic operations in global memory"],
   ["flops", "floating-point operations"],
   ["issuedArithmetic", "arithmetic instructions"],
+  ["issuedInteger", "of these, of integers only"],
   ["issuedSpecial", "special-function instructions"],
   ["issuedMemory", "memory instructions"],
   ["issuedSubgroup", "shuffles and other subgroup instructions"],

@@ -16,7 +16,7 @@ export interface Origin {
   readonly gpu: string | null;
 }
 
-export interface MeasuredRung {
+interface MeasuredRung {
   readonly verified: boolean;
   readonly timeMs: number;
   readonly modelledTimeMs: number;
@@ -41,12 +41,12 @@ export interface Peer {
   readonly verified: boolean;
 }
 
-export interface PeersEvidence extends Origin {
+interface PeersEvidence extends Origin {
   /** PyTorch's entries by shape. */
   readonly shapes: ReadonlyMap<string, readonly Peer[]>;
 }
 
-export interface HardwareCounter {
+interface HardwareCounter {
   readonly rung: string;
   readonly counter: string;
   readonly ncu: number | null;
@@ -55,7 +55,7 @@ export interface HardwareCounter {
   readonly note: string | null;
 }
 
-export interface NcuEvidence extends Origin {
+interface NcuEvidence extends Origin {
   readonly shape: string;
   /** The largest difference that is not flagged, as a share. */
   readonly allowed: number;

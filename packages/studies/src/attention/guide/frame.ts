@@ -111,7 +111,8 @@ function peersSection(first: LadderPair, { peers }: Evidence): string[] {
       ]),
     ),
     `\`torch math\` is PyTorch's unfused attention: it writes the matrix of scores to memory and uses the ordinary float32
-units, as all rungs do. \`torch efficient\` is its fused kernel for float32.`,
+units, as all rungs do. \`torch efficient\` is its fused kernel, which multiplies on tensor cores, each float32 product as
+three of tf32; that is another kind of arithmetic, with another error.`,
   ];
 }
 
@@ -191,7 +192,7 @@ const GLOSSARY: readonly (readonly [string, string, string, string])[] = [
     "none here; copied at once",
     "a copy from global to shared memory that goes by itself",
   ],
-  ["none; a barrier a tile", "mbarrier", "a counter in LDS", "a phase barrier: some arrive, others wait"],
+  ["none; a barrier a tile", "mbarrier", "two words of LDS", "a phase barrier: some arrive, others wait"],
   ["`atomicAdd`", "`atomicAdd`", "`atomicAdd`", "addition that nobody can interrupt"],
   ["register", "register", "VGPR", "memory of one lane"],
   [

@@ -23,7 +23,7 @@ export interface Subject {
   readonly changes: readonly AxisChange[];
 }
 
-export interface AxisChange {
+interface AxisChange {
   readonly axis: string;
   readonly from: string;
   readonly to: string;

@@ -71,14 +71,14 @@ const STYLE = [
   "text{font:12px system-ui,-apple-system,'Segoe UI','Liberation Sans',Arial,sans-serif}",
   ".head{font-weight:600;font-size:14px}.bold{font-weight:600}.small{font-size:11px}",
   ".end{text-anchor:end}.middle{text-anchor:middle}",
-  "line,polyline{fill:none;stroke-width:1.5}.dash{stroke-dasharray:5 3}.thick{stroke-width:2.5}.none{fill:none}",
+  "line,polyline{fill:none;stroke-width:1.5}.dash{stroke-dasharray:5 3}.thick{stroke-width:2.5}.thin{stroke-width:.8}.none{fill:none}",
   rules(LIGHT, (hue) => `hsl(${hue} 75% 80%)`),
   `@media(prefers-color-scheme:dark){${rules(DARK, (hue) => `hsl(${hue} 45% 32%)`)}}`,
 ].join("");
 
 const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-export const escapeXml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** @param style classes: `head`, `bold`, `small`, `soft`, `end`, `middle` */

@@ -20,8 +20,8 @@ computes seven rows that do not exist.`,
     {
       question:
         "Row 5 of a packed tile, group of 4, first tile: which query, which head? Why query by query?",
-      answer: `Query 5 div 4 = 1, head 5 mod 4 = 1 of the group. Query by query, so that a tile covers few positions: under a causal
-mask eight rows are two positions, and the keys that the tile has to look at end two after its first, not eight.`,
+      answer: `Query 5 div 4 = 1, head 5 mod 4 = 1 of the group. Query by query, so that a tile covers few positions: its eight rows
+are two neighbouring positions, and under a causal mask nearly all keys that the tile looks at are seen by all of its rows.`,
     },
     {
       question: "When does packing save nothing?",

@@ -46,7 +46,10 @@ function synchronous(): Timeline {
       bar(start, start + COPY, "global", `copy ${i}`),
       bar(start + COPY, start + COPY + USE, "compute", `use ${i}`),
     );
-    slot.push(bar(start, start + COPY + USE, "shared", `tile ${i}`));
+    slot.push(
+      bar(start, start + COPY, "global", `copy ${i}`),
+      bar(start + COPY, start + COPY + USE, "shared", `tile ${i}`),
+    );
     barriers.push(start + COPY, start + COPY + USE);
   }
   return {

@@ -184,7 +184,7 @@ function legend({ geometry, point }: Subject, top: number): string[] {
     text(
       MARGIN,
       top + 22,
-      `Each element of K and V that is brought in serves the ${count(queryRows, "query row")} of the tile.`,
+      `Each element of K and V that is brought in serves ${count(queryRows, "query row")}.`,
     ),
     text(
       MARGIN,

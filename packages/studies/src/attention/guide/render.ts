@@ -1,0 +1,41 @@
+/** The guide as one Markdown document and its pictures, from counted rungs and evidence. */
+
+import type { Guide } from "../../report.ts";
+import { rooflineChart, speedChart } from "./chart.ts";
+import type { CountedRung } from "./counted.ts";
+import type { Evidence } from "./evidence.ts";
+import { back, front } from "./frame.ts";
+import { lessonOf } from "./lessons/index.ts";
+import { rungPicture } from "./pictures/index.ts";
+import { rungSection } from "./section.ts";
+import type { Subject } from "./subject.ts";
+
+export interface CountedSubject {
+  readonly subject: Subject;
+  readonly counted: CountedRung;
+}
+
+/**
+ * @param folder where the pictures will lie, as the document links to them
+ * @throws EvolverError LESSON_MISSING
+ */
+export function renderGuide(rungs: readonly CountedSubject[], evidence: Evidence, folder: string): Guide {
+  const subjects = rungs.map(({ subject }) => subject);
+  const ids = subjects.map(({ rung }) => rung.id);
+  const pictures = new Map<string, string>();
+  const keep = (name: string, svg: string): string => {
+    pictures.set(`${name}.svg`, svg);
+    return `${folder}/${name}.svg`;
+  };
+  const kept = (name: string, svg: string | null): string | null => (svg === null ? null : keep(name, svg));
+  const charts = {
+    speed: kept("speed", speedChart(evidence, ids)),
+    roofline: kept("roofline", rooflineChart(evidence, ids)),
+  };
+  const sections = rungs.map(({ subject, counted }) => {
+    const { id } = subject.rung;
+    const picture = keep(id, rungPicture(subject));
+    return rungSection({ subject, counted, evidence, lesson: lessonOf(id), picture });
+  });
+  return { markdown: `${[front(subjects, evidence, charts), ...sections, back()].join("\n\n")}\n`, pictures };
+}
