@@ -37,6 +37,8 @@ export interface Result {
 
 /** One line of a plot. */
 export interface Series {
+  /** Whether a line joins the points; it does unless this says no. */
+  readonly joined?: boolean;
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
 }

@@ -86,7 +86,7 @@ const visible = ({ logX, logY }: Plot, { points }: Series): Series["points"] =>
 
 /** @param plot with at least one point that its axes can show */
 export function plotSvg(plot: Plot): string {
-  const lines = plot.series.map((series) => ({ name: series.name, points: visible(plot, series) }));
+  const lines = plot.series.map((series) => ({ ...series, points: visible(plot, series) }));
   const all = lines.flatMap(({ points }) => points);
   const xs = axis(
     all.map(([x]) => x),
@@ -119,7 +119,7 @@ export function plotSvg(plot: Plot): string {
     `<rect x="${FRAME.left}" y="${FRAME.top}" width="${inner.width}" height="${inner.height}" fill="none" stroke="#444"/>`,
     `<text x="${FRAME.left + inner.width / 2}" y="${SIZE.height - 14}" text-anchor="middle">${escape(plot.x)}</text>`,
     `<text transform="translate(18 ${FRAME.top + inner.height / 2}) rotate(-90)" text-anchor="middle">${escape(plot.y)}</text>`,
-    ...lines.flatMap(({ name, points }, k) => {
+    ...lines.flatMap(({ name, points, joined = true }, k) => {
       const colour = COLOURS[k % COLOURS.length] as string;
       const path = points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x)} ${py(y)}`).join("");
       const dots = points.map(([x, y]) => `<circle cx="${px(x)}" cy="${py(y)}" r="3" fill="${colour}"/>`);
@@ -129,7 +129,8 @@ export function plotSvg(plot: Plot): string {
           : [
               `<text x="${right + 12}" y="${FRAME.top + 12 + 18 * k}" fill="${colour}">${escape(name)}</text>`,
             ];
-      return [`<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`, ...dots, ...legend];
+      const line = joined ? [`<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`] : [];
+      return [...line, ...dots, ...legend];
     }),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" font-family="sans-serif" font-size="12">\n${parts.join("\n")}\n</svg>\n`;
