@@ -8,10 +8,11 @@ import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../test/support/browser.ts";
 import { requireOptional } from "../../../test/support/optional.ts";
-import { NO_EVIDENCE, readEvidence } from "../src/attention/guide/evidence.ts";
-import { countLadder } from "../src/attention/guide/index.ts";
+import { NO_EVIDENCE, readEvidence, type Evidence } from "../src/attention/guide/evidence.ts";
+import type { CountedSubject } from "../src/attention/guide/frame.ts";
+import { COMMON, countLadder } from "../src/attention/guide/index.ts";
 import { lessonOf } from "../src/attention/guide/lessons/index.ts";
-import { renderGuide, type CountedSubject } from "../src/attention/guide/render.ts";
+import { renderGuide } from "../src/attention/guide/render.ts";
 import { findStudy, type Guide } from "../src/index.ts";
 
 const SHAPE = "B1,Hq8,Hkv8,S1024,D64";
@@ -92,6 +93,9 @@ let counted: readonly CountedSubject[];
 let bare: Guide;
 let full: Guide;
 
+const render = (evidence: Evidence): Guide =>
+  renderGuide(counted, evidence, { folder: "ladder", common: COMMON });
+
 const put = (name: string, document: unknown): void =>
   writeFileSync(join(folder, name), typeof document === "string" ? document : JSON.stringify(document));
 
@@ -107,8 +111,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "evolver-guide-"));
   putAll();
   counted = await countLadder();
-  bare = renderGuide(counted, NO_EVIDENCE, "ladder");
-  full = renderGuide(counted, readEvidence(folder), "ladder");
+  bare = render(NO_EVIDENCE);
+  full = render(readEvidence(folder));
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -203,6 +207,17 @@ describe("every rung", () => {
     }
   });
 
+  it("is counted on one problem for all", () => {
+    const part = bare.markdown.slice(bare.markdown.indexOf("## All rungs, counted"));
+    const rows = [...part.matchAll(/^\| \[(k\d+)\]\(#[^)]*\) \| ([\d,]+) \|(?: [\d,]+ \|){5} [\d.]+ \|$/gm)];
+    expect(rows.map(([, id, bytes]) => [id, bytes])).toEqual(
+      counted.map(({ subject, counted: { common } }) => [
+        subject.rung.id,
+        common.globalReadBytes.toLocaleString("en-US"),
+      ]),
+    );
+  });
+
   it("without a lesson is refused", () => {
     expect(() => lessonOf("k99")).toThrow(/LESSON_MISSING|no lesson for k99/);
   });
@@ -235,7 +250,8 @@ describe("evidence", () => {
   });
 
   it("is shown as it is: measured and modelled times in columns of their own", () => {
-    const rows = [...full.markdown.matchAll(/^\| \[(k\d+)\]\(#[^)]*\) \|(.*)\|$/gm)];
+    const part = full.markdown.slice(full.markdown.indexOf("## All rungs, measured"));
+    const rows = [...part.matchAll(/^\| \[(k\d+)\]\(#[^)]*\) \|(.*)\|$/gm)];
     const cells = rows.map((match) => (match[2] as string).split("|").map((cell) => cell.trim()));
     expect(rows.map((match) => match[1])).toEqual(ladder.map(({ id }) => id));
     const grouped = (ms: number): string => Math.round(ms * 1000).toLocaleString("en-US");
@@ -271,7 +287,7 @@ describe("evidence", () => {
   it("of some rungs leaves the others unmeasured", () => {
     put("ladder-cuda.json", wrapped(ladderReport(timeOf, ["k01"])));
     rmSync(join(folder, "ladder-webgpu.json"));
-    const { markdown, pictures } = renderGuide(counted, readEvidence(folder), "ladder");
+    const { markdown, pictures } = render(readEvidence(folder));
     putAll();
     expect(markdown).toMatch(/^\| \[k01\].*\| 713 \| 3.01 \| not measured \|  \| 556 \|$/m);
     expect(markdown).toMatch(/^\| \[k02\].*\| not measured \|  \| not measured \|  \|  \|$/m);
@@ -279,7 +295,7 @@ describe("evidence", () => {
   });
 
   it("gives the same guide each time", () => {
-    expect(renderGuide(counted, readEvidence(folder), "ladder")).toEqual(full);
+    expect(render(readEvidence(folder))).toEqual(full);
   });
 
   it.each([

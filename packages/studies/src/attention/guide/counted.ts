@@ -1,6 +1,6 @@
 /** What the simulator counts of a rung, of its variants, and of the rung that it builds on. */
 
-import { claimCounters, runClaims, type ClaimResult } from "@evolver/attention";
+import { claimCounters, runClaims, type ClaimCase, type ClaimResult } from "@evolver/attention";
 import type { Counters, Device } from "@evolver/device";
 import type { Subject } from "./subject.ts";
 
@@ -10,10 +10,19 @@ export interface CountedRung {
   readonly base: Counters | null;
   readonly own: Counters;
   readonly variants: readonly { readonly name: string; readonly counters: Counters }[];
+  /** On the problem that all rungs are compared on. */
+  readonly common: Counters;
 }
 
-/** @param sim one that counts, with subgroups as wide as the claims are about */
-export async function countSubject(sim: Device, { rung, base }: Subject): Promise<CountedRung> {
+/**
+ * @param sim one that counts, with subgroups as wide as the claims are about
+ * @param common the problem that all rungs are compared on
+ */
+export async function countSubject(
+  sim: Device,
+  { rung, base }: Subject,
+  common: ClaimCase,
+): Promise<CountedRung> {
   const variants = [];
   for (const [name, point] of Object.entries(rung.variants))
     variants.push({ name, counters: await claimCounters(sim, point, rung.claimCase) });
@@ -22,6 +31,7 @@ export async function countSubject(sim: Device, { rung, base }: Subject): Promis
     base: base === null ? null : await claimCounters(sim, base.point, rung.claimCase),
     own: await claimCounters(sim, rung.point, rung.claimCase),
     variants,
+    common: await claimCounters(sim, rung.point, common),
   };
 }
 

@@ -1,8 +1,11 @@
 /** What stands before the rungs and after them. */
 
+import type { ClaimCase } from "@evolver/attention";
+import { printShape } from "../shape.ts";
 import { peersOf } from "./chart.ts";
+import type { CountedRung } from "./counted.ts";
 import type { Evidence, LadderPair, Origin } from "./evidence.ts";
-import { anchor, microseconds, table } from "./markdown.ts";
+import { anchor, microseconds, number, table } from "./markdown.ts";
 import { headingOf, inputOf, TIME_HEADS, timeRow } from "./section.ts";
 import type { Subject } from "./subject.ts";
 
@@ -12,7 +15,18 @@ export interface Charts {
   readonly roofline: string | null;
 }
 
-export function front(subjects: readonly Subject[], evidence: Evidence, charts: Charts): string {
+export interface CountedSubject {
+  readonly subject: Subject;
+  readonly counted: CountedRung;
+}
+
+export function front(
+  rungs: readonly CountedSubject[],
+  common: ClaimCase,
+  evidence: Evidence,
+  charts: Charts,
+): string {
+  const subjects = rungs.map(({ subject }) => subject);
   return [
     "# The attention ladder",
     "<!-- Written by `evolver guide attention`; what is changed here by hand is lost. -->",
@@ -37,14 +51,49 @@ machine, and you can run every number again.`,
 
 A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](#glossary) has all names. Bytes and FLOPs
 of a kernel depend only on what it does, so the simulator's are exact; time depends on the machine.`,
-    "## All rungs",
+    "## All rungs, counted",
+    ...countedRungs(rungs, common),
+    "## All rungs, measured",
     ...allRungs(subjects, evidence, charts),
   ].join("\n\n");
 }
 
+const link = (subject: Subject): string => `[${subject.rung.id}](#${anchor(headingOf(subject))})`;
+
+/** One problem for all, so that columns may be compared from rung to rung. */
+function countedRungs(rungs: readonly CountedSubject[], common: ClaimCase): string[] {
+  return [
+    `By the simulator, on ${printShape(common.problem)}: one head, small enough to count in a second. Fewer is better in every column
+but the last, which says how many floating-point operations the kernel does for each byte that it reads from shared memory.`,
+    table(
+      [
+        "rung",
+        "bytes from global memory",
+        "sectors",
+        "passes over banks",
+        "conflicts",
+        "barriers",
+        "instructions",
+        "FLOPs a byte",
+      ],
+      "lrrrrrrr",
+      rungs.map(({ subject, counted: { common: all } }) => [
+        link(subject),
+        number(all.globalReadBytes),
+        number(all.globalSectors),
+        number(all.sharedPasses),
+        number(all.sharedConflicts),
+        number(all.barriers),
+        number(all.issuedArithmetic + all.issuedSpecial + all.issuedMemory + all.issuedSubgroup),
+        number(all.flops / all.sharedReadBytes),
+      ]),
+    ),
+    "Packing (k09, k10) and persistent workgroups (k08, k10) have nothing to do on one head; their sections count where they have.",
+  ];
+}
+
 function allRungs(subjects: readonly Subject[], evidence: Evidence, charts: Charts): string[] {
   const [first] = evidence.ladders;
-  const link = (subject: Subject): string => `[${subject.rung.id}](#${anchor(headingOf(subject))})`;
   if (first === undefined) {
     return [
       "Times: not measured.",

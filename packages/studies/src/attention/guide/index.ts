@@ -1,11 +1,12 @@
 /** The guide to the attention ladder: counts every rung on the simulator, reads what was measured, and renders both. */
 
-import { CLAIM_SUBGROUP, ladder } from "@evolver/attention";
+import { CLAIM_SUBGROUP, claimProblem, ladder, type ClaimCase } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
 import type { Guide, GuideOptions } from "../../report.ts";
 import { countSubject } from "./counted.ts";
 import { NO_EVIDENCE, readEvidence } from "./evidence.ts";
-import { renderGuide, type CountedSubject } from "./render.ts";
+import type { CountedSubject } from "./frame.ts";
+import { renderGuide } from "./render.ts";
 import { subjectOf } from "./subject.ts";
 
 /**
@@ -15,8 +16,11 @@ import { subjectOf } from "./subject.ts";
  */
 export async function attentionGuide({ evidence, pictures, onRung }: GuideOptions): Promise<Guide> {
   const read = evidence === null ? NO_EVIDENCE : readEvidence(evidence);
-  return renderGuide(await countLadder(onRung), read, pictures);
+  return renderGuide(await countLadder(onRung), read, { folder: pictures, common: COMMON });
 }
+
+/** What all rungs are compared on: the claims' problem of the last, for which they are counted anyway. */
+export const COMMON: ClaimCase = ladder.at(-1)?.claimCase ?? { problem: claimProblem };
 
 /** What the simulator says of every rung; seconds. */
 export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<CountedSubject[]> {
@@ -26,7 +30,7 @@ export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<Coun
     for (const [done, rung] of ladder.entries()) {
       onRung?.(`${rung.id} ${rung.title}`, done, ladder.length);
       const subject = subjectOf(rung, ladder.slice(0, done));
-      rungs.push({ subject, counted: await countSubject(sim, subject) });
+      rungs.push({ subject, counted: await countSubject(sim, subject, COMMON) });
     }
     return rungs;
   } finally {

@@ -1,27 +1,28 @@
 /** The guide as one Markdown document and its pictures, from counted rungs and evidence. */
 
+import type { ClaimCase } from "@evolver/attention";
 import type { Guide } from "../../report.ts";
 import { rooflineChart, speedChart } from "./chart.ts";
-import type { CountedRung } from "./counted.ts";
 import type { Evidence } from "./evidence.ts";
-import { back, front } from "./frame.ts";
+import { back, front, type CountedSubject } from "./frame.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { rungPicture } from "./pictures/index.ts";
 import { rungSection } from "./section.ts";
-import type { Subject } from "./subject.ts";
 
-export interface CountedSubject {
-  readonly subject: Subject;
-  readonly counted: CountedRung;
+interface RenderOptions {
+  /** Where the pictures will lie, as the document links to them. */
+  readonly folder: string;
+  /** What all rungs are compared on. */
+  readonly common: ClaimCase;
 }
 
-/**
- * @param folder where the pictures will lie, as the document links to them
- * @throws EvolverError LESSON_MISSING
- */
-export function renderGuide(rungs: readonly CountedSubject[], evidence: Evidence, folder: string): Guide {
-  const subjects = rungs.map(({ subject }) => subject);
-  const ids = subjects.map(({ rung }) => rung.id);
+/** @throws EvolverError LESSON_MISSING */
+export function renderGuide(
+  rungs: readonly CountedSubject[],
+  evidence: Evidence,
+  { folder, common }: RenderOptions,
+): Guide {
+  const ids = rungs.map(({ subject }) => subject.rung.id);
   const pictures = new Map<string, string>();
   const keep = (name: string, svg: string): string => {
     pictures.set(`${name}.svg`, svg);
@@ -37,5 +38,8 @@ export function renderGuide(rungs: readonly CountedSubject[], evidence: Evidence
     const picture = keep(id, rungPicture(subject));
     return rungSection({ subject, counted, evidence, lesson: lessonOf(id), picture });
   });
-  return { markdown: `${[front(subjects, evidence, charts), ...sections, back()].join("\n\n")}\n`, pictures };
+  return {
+    markdown: `${[front(rungs, common, evidence, charts), ...sections, back()].join("\n\n")}\n`,
+    pictures,
+  };
 }
