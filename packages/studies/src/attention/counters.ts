@@ -12,8 +12,10 @@ import {
   scaleCounters,
   type Counters,
   type MachineProfile,
+  type ModelConstants,
   type ModelledTime,
   type RunResult,
+  type Workload,
 } from "@evolver/device";
 import { elementBytes, EvolverError, sharedMemoryBytes, type KernelIR } from "@evolver/kernel";
 import type { AttentionProblem, AttentionShape } from "@evolver/attention";
@@ -158,15 +160,17 @@ async function countAll(bound: BoundPlan, profile: MachineProfile): Promise<Coun
   };
 }
 
-function modelLaunch(
+/** The time of one launch of a plan. @param workgroups units of work that multiprocessors share out, with counters for all */
+export function modelLaunch(
   plan: Plan,
   kernel: KernelIR,
   workgroups: number,
   counters: Counters,
   profile: MachineProfile,
+  constants?: ModelConstants,
 ): ModelledTime {
   const [x, y, z] = kernel.workgroupSize;
-  return modelTime(profile, {
+  const workload: Workload = {
     counters,
     workgroups,
     invocationsPerWorkgroup: x * y * z,
@@ -176,7 +180,8 @@ function modelLaunch(
       (sum, { role, length }) => sum + (role === "scratch" ? 0 : length * elementBytes("f32")),
       0,
     ),
-  });
+  };
+  return modelTime(profile, workload, constants);
 }
 
 const countOf = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;
