@@ -1,6 +1,6 @@
 /** The guide to the ladder: complete, true to its evidence, and pictures that can be read. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ladder, type Geometry } from "@evolver/attention";
@@ -239,6 +239,20 @@ describe("links", () => {
   });
 });
 
+describe("docs/ladder.md", () => {
+  const root = join(import.meta.dirname, "..", "..", "..");
+  const how = "write it anew: node scripts/docs.ts guide";
+
+  it("is what the rungs and evidence/h200 give now, with its pictures", () => {
+    const { markdown, pictures } = render(readEvidence(join(root, "evidence", "h200")));
+    const kept = (name: string): string => readFileSync(join(root, "docs", name), "utf8");
+    expect(kept("ladder.md") === markdown, how).toBe(true);
+    expect(readdirSync(join(root, "docs", "ladder")).toSorted()).toEqual([...pictures.keys()].toSorted());
+    for (const [name, svg] of pictures)
+      expect(kept(join("ladder", name)) === svg, `${name}: ${how}`).toBe(true);
+  });
+});
+
 describe("evidence", () => {
   it("is optional: what is missing is said, and no number made up", () => {
     expect(bare.markdown).toContain("Times: not measured.");
@@ -294,6 +308,22 @@ describe("evidence", () => {
     expect(pictures.get("speed.svg")?.match(/not measured/g)).toHaveLength(2 * ladder.length - 1);
   });
 
+  it("of none of the rungs draws no chart", () => {
+    put("ladder-cuda.json", wrapped(ladderReport(timeOf, ["k99"])));
+    put("ladder-webgpu.json", wrapped(ladderReport(timeOf, [])));
+    const { pictures } = render(readEvidence(folder));
+    putAll();
+    expect([...pictures.keys()]).toEqual([...bare.pictures.keys()]);
+  });
+
+  it("of other microbenchmarks draws no roofline", () => {
+    put("microbench.json", { sections: [{ figures: [{ id: "fmaPeak", value: 1 }] }] });
+    const { markdown, pictures } = render(readEvidence(folder));
+    putAll();
+    expect(markdown).toContain("Roofline: the microbenchmarks were not measured.");
+    expect(pictures.has("roofline.svg")).toBe(false);
+  });
+
   it("gives the same guide each time", () => {
     expect(render(readEvidence(folder))).toEqual(full);
   });
@@ -315,7 +345,11 @@ describe("evidence", () => {
     ],
     ["peers.json", { shapes: [{ shape: SHAPE }] }, /peers\.json: shapes\[0\]\.entries is missing/],
     ["ncu.json", { ...ncuReport, rows: [{ rung: 1 }] }, /ncu\.json: rows\[0\]\.rung is 1, and must be text/],
-    ["microbench.json", { sections: [] }, /microbench\.json: sections is \[\], and must be .*fmaPeak/],
+    [
+      "microbench.json",
+      { sections: [{ figures: [{ id: "fmaPeak", value: null }] }] },
+      /microbench\.json: sections\[0\]\.figures\[0\]\.value is null, and must be a number/,
+    ],
   ])("%s, malformed, is refused with the field", (name, document, message) => {
     put(name, document);
     try {

@@ -1,6 +1,6 @@
 /** Charts of what was measured: speed by rung beside PyTorch's, and the roofline with the rungs under it. */
 
-import type { Evidence, LadderEvidence, Peer, RoofEvidence } from "./evidence.ts";
+import type { Evidence, LadderEvidence, Peer } from "./evidence.ts";
 import { dot, line, MARGIN, picture, polyline, rect, text, WIDTH, type Panel } from "./svg.ts";
 
 const LEFT = 56;
@@ -11,7 +11,8 @@ const GROUP = 42;
 export function speedChart({ ladders, peers }: Evidence, ids: readonly string[]): string | null {
   const [first] = ladders;
   const shown = first?.cuda ?? first?.webgpu ?? null;
-  if (first === undefined || shown === null) return null;
+  const measured = ids.some((id) => first?.cuda?.rungs.has(id) || first?.webgpu?.rungs.has(id));
+  if (first === undefined || shown === null || !measured) return null;
   const lines = peersOf(peers?.shapes, shown)
     .filter(({ id }) => CHARTED.some((name) => id.startsWith(name)))
     .toSorted((a, b) => a.tflops - b.tflops);
@@ -94,28 +95,34 @@ const SECTOR_BYTES = 32;
 /** Null without microbenchmarks or measured rungs. */
 export function rooflineChart({ ladders, roof }: Evidence, ids: readonly string[]): string | null {
   const shown = ladders[0]?.cuda ?? null;
-  if (roof === null || shown === null) return null;
-  return picture(`Roofline, ${shown.input}`, [rooflinePanel(roof, shown, ids)]);
+  if (roof === null || shown === null || !ids.some((id) => shown.rungs.has(id))) return null;
+  const { peakGflops, memoryGBPerSecond, cacheGBPerSecond } = roof;
+  if (peakGflops === null || memoryGBPerSecond === null) return null;
+  const roofs = [
+    { name: "memory", gbPerSecond: memoryGBPerSecond },
+    ...(cacheGBPerSecond === null ? [] : [{ name: "second-level cache", gbPerSecond: cacheGBPerSecond }]),
+  ];
+  return picture(`Roofline, ${shown.input}`, [rooflinePanel({ peakGflops, roofs }, shown, ids)]);
 }
 
-function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly string[]): Panel {
+interface Roofs {
+  readonly peakGflops: number;
+  /** Memory first. */
+  readonly roofs: readonly { readonly name: string; readonly gbPerSecond: number }[];
+}
+
+function rooflinePanel({ peakGflops, roofs }: Roofs, shown: LadderEvidence, ids: readonly string[]): Panel {
   const points = ids.flatMap((id) => {
     const rung = shown.rungs.get(id);
     if (rung === undefined) return [];
     const flops = rung.tflops * rung.timeMs * 1e9;
     return [{ id, intensity: flops / (rung.globalSectors * SECTOR_BYTES), gflops: rung.tflops * 1000 }];
   });
-  const roofs = [
-    { name: "memory", gbPerSecond: roof.memoryGBPerSecond },
-    ...(roof.cacheGBPerSecond === null
-      ? []
-      : [{ name: "second-level cache", gbPerSecond: roof.cacheGBPerSecond }]),
-  ];
-  const corners = roofs.map(({ gbPerSecond }) => roof.peakGflops / gbPerSecond);
+  const corners = roofs.map(({ gbPerSecond }) => peakGflops / gbPerSecond);
   const intensities = [...corners, ...points.map(({ intensity }) => intensity)];
   const [fromX, toX] = [Math.min(...intensities) / 2, Math.max(...intensities) * 3];
-  const least = Math.min(...points.map(({ gflops }) => gflops), fromX * roof.memoryGBPerSecond);
-  const [fromY, toY] = [least / 1.5, roof.peakGflops * 1.6];
+  const least = Math.min(...points.map(({ gflops }) => gflops), fromX * (roofs[0]?.gbPerSecond ?? Infinity));
+  const [fromY, toY] = [least / 1.5, peakGflops * 1.6];
   const width = WIDTH - MARGIN - LEFT - LABELS;
   const log = (value: number, from: number, to: number): number =>
     Math.log(value / from) / Math.log(to / from);
@@ -139,8 +146,8 @@ function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly 
           polyline(
             [
               [x(Math.max(fromX, fromY / gbPerSecond)), y(Math.max(fromY, fromX * gbPerSecond))],
-              [x(corners[k] as number), y(roof.peakGflops)],
-              [x(toX), y(roof.peakGflops)],
+              [x(corners[k] as number), y(peakGflops)],
+              [x(toX), y(peakGflops)],
             ],
             k === 0 ? "shared-line thick" : "global-line thick",
           ),
@@ -166,7 +173,7 @@ function rooflinePanel(roof: RoofEvidence, shown: LadderEvidence, ids: readonly 
         text(
           MARGIN,
           top + PLOT_HEIGHT + 58,
-          `Roofs, measured: ${(roof.peakGflops / 1000).toFixed(1)} TFLOP/s; ${roofs.map(({ name, gbPerSecond }) => `${name} ${gbPerSecond.toFixed(0)} GB/s`).join("; ")}.`,
+          `Roofs, measured: ${(peakGflops / 1000).toFixed(1)} TFLOP/s; ${roofs.map(({ name, gbPerSecond }) => `${name} ${gbPerSecond.toFixed(0)} GB/s`).join("; ")}.`,
         ),
         text(
           MARGIN,

@@ -62,9 +62,10 @@ interface NcuEvidence extends Origin {
   readonly rows: readonly HardwareCounter[];
 }
 
-export interface RoofEvidence extends Origin {
-  readonly peakGflops: number;
-  readonly memoryGBPerSecond: number;
+/** Null is what was not measured. */
+interface RoofEvidence extends Origin {
+  readonly peakGflops: number | null;
+  readonly memoryGBPerSecond: number | null;
   readonly cacheGBPerSecond: number | null;
 }
 
@@ -187,20 +188,19 @@ function parseNcu(report: Field): Omit<NcuEvidence, keyof Origin> {
   };
 }
 
-/** Figures that the roofline needs; the report may have been made of other tests only. */
+/** Figures that the roofline needs; a report of other tests has none of them. */
 function parseRoof(report: Field): Omit<RoofEvidence, keyof Origin> {
-  const figures = new Map<string, number>();
-  for (const section of report.get("sections").items())
-    for (const figure of section.get("figures").items())
-      figures.set(figure.get("id").text(), figure.get("value").positive());
-  const needed = (id: string): number => {
-    const value = figures.get(id);
-    if (value === undefined) throw report.get("sections").invalid(`sections with the figure ${id}`);
-    return value;
-  };
+  const figures = new Map(
+    report
+      .get("sections")
+      .items()
+      .flatMap((section) => section.get("figures").items())
+      .map((figure) => [figure.get("id").text(), figure.get("value")] as const),
+  );
+  const value = (id: string): number | null => figures.get(id)?.positive() ?? null;
   return {
-    peakGflops: needed("fmaPeak"),
-    memoryGBPerSecond: needed("copyGBPerSecond"),
-    cacheGBPerSecond: figures.get("cacheGBPerSecond") ?? null,
+    peakGflops: value("fmaPeak"),
+    memoryGBPerSecond: value("copyGBPerSecond"),
+    cacheGBPerSecond: value("cacheGBPerSecond"),
   };
 }

@@ -17,7 +17,7 @@ barrier says that everybody is done with the tile before, whose slot the next co
     {
       question: "Why does the next copy start after the barrier and not before it?",
       answer: `It goes to the slot of the tile that was used in the turn before. Until the barrier, some other subgroup may still
-read it. Started earlier it is a race, which shows only if a copy is fast or a subgroup slow. The simulator reports it always.`,
+read it. Started earlier it is a race, which shows only if a copy is fast or a subgroup slow. The simulator reports it whatever the timing.`,
     },
     {
       question: "Why does the kernel commit groups that contain nothing, past the last tile?",
@@ -26,7 +26,7 @@ last tiles might be used before they landed. Empty groups keep the count right w
     },
     {
       question: "What do two, three and four slots change in the counters? What decides, then?",
-      answer: `Nothing: the same bytes, copies and barriers. A deeper ring allows a copy to take longer before anybody waits for
+      answer: `Next to nothing: the same bytes, copies and barriers, and a few integer instructions to find the slot. A deeper ring allows a copy to take longer before anybody waits for
 it, and takes 16,896 bytes of shared memory a slot, so that fewer workgroups fit. Latency, time to use a tile and occupancy
 decide, and only a clock knows them.`,
     },
