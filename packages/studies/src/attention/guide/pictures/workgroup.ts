@@ -78,7 +78,7 @@ function drawGlobal({ point, geometry, on }: Subject, top: number, body: number)
     point.heads === "packed"
       ? `Q: ${headsQ / headsKv} heads × ${count(seqQ, "row")}`
       : `Q: ${Math.min(queryRows, seqQ)} of ${count(seqQ, "row")} × ${dim}`;
-  const high = body - 84;
+  const high = body - 94;
   const tiles = Math.ceil(seqK / keyRows);
   const each = high / tiles;
   const staged = point.stage === "shared";
@@ -156,7 +156,7 @@ function drawWays({ point, geometry }: Subject, top: number, body: number): stri
       ...queries,
       reads,
       readLabel,
-      line(fromX, y, SHARED_X + SHARED_WIDTH + 4, y, "global-line thick"),
+      line(fromX, y, SHARED_X + SHARED_WIDTH + 4, y, "global-line"),
       rect(SHARED_X + 14, y - 11, SHARED_WIDTH - 28, 22, "global", 4),
       text(SHARED_X + SHARED_WIDTH / 2, y + 4, "K and V, straight", "small middle"),
       arrow(SHARED_X + SHARED_WIDTH + 4, y, GROUP_X - 3, y, "global"),
