@@ -59,6 +59,7 @@ async function main(): Promise<void> {
       shape: { type: "string", multiple: true, default: SHAPES },
       rungs: { type: "string" },
       points: { type: "string" },
+      variants: { type: "string" },
       rounds: { type: "string", default: "15" },
       "budget-ms": { type: "string", default: "60" },
       seed: { type: "string", default: "1" },
@@ -72,7 +73,7 @@ async function main(): Promise<void> {
     allowNegative: true,
   });
   const problems = values.shape.map((text) => parseShape(text));
-  const named = [...chosenRungs(values.rungs), ...pointsOf(values.points)];
+  const named = [...chosenRungs(values.rungs), ...variantsOf(values.variants), ...pointsOf(values.points)];
   const [rounds, budgetMs, seed] = [
     positive(values.rounds, "--rounds"),
     positive(values["budget-ms"], "--budget-ms"),
@@ -301,6 +302,18 @@ async function completeRoofs(stated: Roofs, torch: TorchWorker | null): Promise<
 function chosenRungs(list: string | undefined): Named[] {
   const rungs = list === undefined ? ladder : list.split(",").map((id) => rungById(id));
   return rungs.map(({ id, title, point }) => ({ id, kind: "rung", title, point }));
+}
+
+/** The variants of some rungs: `k06,k11`. */
+function variantsOf(list: string | undefined): Named[] {
+  return (list?.split(",") ?? []).flatMap((rung) =>
+    Object.entries(rungById(rung).variants).map(([name, point]): Named => ({
+      id: `${rung} ${name}`,
+      kind: "point",
+      title: `${rung}, ${name}`,
+      point,
+    })),
+  );
 }
 
 /** Points in a JSON file: `[{ "id": "wide", "point": { … } }]`. */
