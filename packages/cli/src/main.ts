@@ -154,6 +154,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .addOption(device("sim"))
     .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
     .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
+    .option("--no-predict", "measure what the sampler proposes, whatever the cost model predicts")
     .option("--agent <name>", "who proposes candidates: evolutionary or random", "evolutionary")
     .option("--from <rung>", "begin with this rung instead of k01, where the workspace has no record yet")
     .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
@@ -259,6 +260,7 @@ interface GuideFlags {
 interface EvolveFlags extends Omit<LadderFlags, "rungs"> {
   readonly cycles: number;
   readonly trials?: number;
+  readonly predict: boolean;
   readonly agent: string;
   readonly from?: string;
   readonly workspace: string;

@@ -3,6 +3,7 @@
  * judge's part, writing files the workspace's.
  */
 
+import { mostPromising } from "./foresight.ts";
 import type { Judge } from "./judge/judge.ts";
 import type { Random } from "./random.ts";
 import { deriveSeed } from "./random.ts";
@@ -59,12 +60,14 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
   for (let i = 0; i < policy.trialsPerCycle && !signal.aborted; i++) {
     const all = [...input.trials, ...trials];
     const memory = memoryOf(study.space, all);
-    const context = { space: study.space, memory, count: 1, focus: reflection.focus, explore, random };
-    const [proposal] = sampler.propose(context);
-    if (!proposal) {
+    const count = study.predict === undefined ? 1 : policy.proposalsPerTrial;
+    const context = { space: study.space, memory, count, focus: reflection.focus, explore, random };
+    const proposals = sampler.propose(context);
+    if (proposals.length === 0) {
       exhausted = true;
       break;
     }
+    const proposal = await mostPromising(study, proposals, signal);
     const candidate: Candidate = { kind: "point", point: proposal.point };
     const trial = await judgeTrial(input, candidate, all, {
       title: study.describe(proposal.point),

@@ -55,6 +55,8 @@ export interface EvolveOptions {
   readonly agent?: string | undefined;
   /** The policy's if absent. */
   readonly trialsPerCycle?: number | undefined;
+  /** False: what is tried is the sampler's choice alone, whatever the study's model predicts. */
+  readonly predict?: boolean | undefined;
   readonly onEvent?: ((event: EvolveEvent) => void) | undefined;
   /** Stops the run after writing what is complete. */
   readonly signal?: AbortSignal | undefined;
@@ -103,7 +105,7 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
       study,
       judge,
       objective,
-      { ...policy, trialsPerCycle },
+      { ...policy, trialsPerCycle, ...(options.predict === false ? { proposalsPerTrial: 1 } : {}) },
       agent,
       seed,
       options,

@@ -128,6 +128,11 @@ export interface Study<P extends Point = Point, S extends Shape = Shape> {
   measure(context: MeasureContext): Promise<Measurement>;
   /** @param point null for a candidate that is none of the space */
   explain(measurement: Measurement, point: P | null): Explanation;
+  /**
+   * A quick guess of the time that measuring the point would give, in milliseconds, by a model; null where it has none.
+   * Absent where there is nothing to guess, because times are the model's. It orders candidates and decides nothing.
+   */
+  readonly predict?: (point: P) => Promise<number | null>;
   /** One line for people. */
   describe(point: P): string;
   /** The candidate's source, as kept in the workspace. */

@@ -11,6 +11,7 @@ export interface EvolveCommandOptions {
   readonly device: string;
   readonly cycles: number;
   readonly trials?: number;
+  readonly predict: boolean;
   readonly agent: string;
   readonly from?: string;
   readonly seed: number;
@@ -37,6 +38,7 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
       agent: options.agent,
       from: options.from,
       trialsPerCycle: options.trials,
+      predict: options.predict,
       signal: interruption.signal,
       onEvent: reporter(progress, options.cycles),
     });

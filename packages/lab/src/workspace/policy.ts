@@ -5,6 +5,8 @@ import { EvolverError } from "@evolver/kernel";
 export interface Policy {
   readonly sampler: string;
   readonly trialsPerCycle: number;
+  /** Candidates that are proposed for each trial; where the study has a model of time, it chooses the one that is tried. */
+  readonly proposalsPerTrial: number;
   /** Share of proposals that ignore what was learnt, 0 to 1. */
   readonly explore: number;
   /** Added to `explore` for each cycle in a row that kept nothing. */
@@ -20,6 +22,7 @@ export interface Policy {
 export const DEFAULT_POLICY: Policy = {
   sampler: "evolutionary",
   trialsPerCycle: 6,
+  proposalsPerTrial: 4,
   explore: 0.1,
   exploreWhenStuck: 0.1,
   minimumGain: 0.001,
@@ -29,6 +32,7 @@ export const DEFAULT_POLICY: Policy = {
 
 const RANGES: Readonly<Record<Exclude<keyof Policy, "sampler">, readonly [number, number]>> = {
   trialsPerCycle: [1, 1000],
+  proposalsPerTrial: [1, 100],
   explore: [0, 1],
   exploreWhenStuck: [0, 1],
   minimumGain: [0.001, 1],
@@ -61,6 +65,7 @@ export function parsePolicy(text: string, path: string): Policy {
     if (typeof setting !== "number" || !(setting >= least && setting <= most))
       throw invalid(`${name} must be a number from ${least} to ${most}.`);
   }
-  if (!Number.isSafeInteger(policy.trialsPerCycle)) throw invalid("trialsPerCycle must be a whole number.");
+  for (const name of ["trialsPerCycle", "proposalsPerTrial"] as const)
+    if (!Number.isSafeInteger(policy[name])) throw invalid(`${name} must be a whole number.`);
   return policy;
 }

@@ -5,19 +5,22 @@ import {
   checkPoint,
   DEFAULT_LIMITS,
   type FlashPoint,
+  type AttentionProblem,
   type WorkgroupLimits,
   limitsOf,
   targetLimits,
 } from "@evolver/attention";
 import {
   h200Datasheet,
+  isClocked,
   openDevice,
+  openSim,
   type Device,
   type DeviceId,
   type MachineProfile,
   type TermName,
 } from "@evolver/device";
-import { emit, print, targetWaits, type EmitTarget } from "@evolver/kernel";
+import { emit, EvolverError, print, targetWaits, type EmitTarget } from "@evolver/kernel";
 import { measureWallClock } from "@evolver/lab";
 import type {
   BoundPlan,
@@ -33,6 +36,7 @@ import type {
 import { bindPlan } from "./bind.ts";
 import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
 import { countPlan } from "./counters.ts";
+import { canExtrapolate } from "./extrapolate.ts";
 import {
   DEFAULT_SHAPE,
   openAttentionInput,
@@ -42,6 +46,7 @@ import {
 } from "./input.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
+import { Foresight } from "./predict.ts";
 import { parseShape } from "./shape.ts";
 
 /** What to change when a resource decides, the most promising first. */
@@ -67,6 +72,8 @@ interface Target {
   readonly subgroup: number;
   readonly limits: WorkgroupLimits;
   readonly measured: boolean;
+  /** A GPU with a clock of its own, which the cost model is about. */
+  readonly modelled: boolean;
 }
 
 class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
@@ -75,6 +82,7 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   readonly named: Readonly<Record<string, FlashPoint>>;
   readonly inputTitle: string;
   readonly profile: string;
+  readonly predict?: (point: FlashPoint) => Promise<number | null>;
   readonly #input: OpenedInput;
   readonly #machine: MachineProfile;
   readonly #target: Target;
@@ -90,6 +98,7 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
     this.baseline = this.named["k01"] as FlashPoint;
     this.inputTitle = input.title;
     this.profile = target.measured ? `${target.name}, device clock` : machine.name;
+    if (target.modelled && canExtrapolate(problem)) this.predict = predictor(problem, machine, subgroup);
   }
 
   cases(seed: number): readonly Case<AttentionCaseShape>[] {
@@ -209,6 +218,23 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
   }
 }
 
+/** Points that do not run on the simulator are for the judge to see: of them it predicts nothing. */
+function predictor(
+  problem: AttentionProblem,
+  machine: MachineProfile,
+  subgroup: number,
+): (point: FlashPoint) => Promise<number | null> {
+  const foresight = new Foresight(openSim({ subgroup, checks: false }));
+  return async (point) => {
+    try {
+      return (await foresight.foresee(point, problem)).model(machine).timeMs;
+    } catch (error) {
+      if (error instanceof EvolverError) return null;
+      throw error;
+    }
+  };
+}
+
 export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape> = {
   id: "attention",
   title: "Flash attention, forward, f32",
@@ -225,10 +251,22 @@ export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape
 /** Looks at the device once for its name, subgroup width and limits. */
 async function targetOf(id: string): Promise<Target> {
   if (id === "sim")
-    return { name: "sim", subgroup: h200Datasheet.subgroupSize, limits: DEFAULT_LIMITS, measured: false };
+    return {
+      name: "sim",
+      subgroup: h200Datasheet.subgroupSize,
+      limits: DEFAULT_LIMITS,
+      measured: false,
+      modelled: false,
+    };
   const device: Device = await openDevice(id as DeviceId);
   try {
-    return { name: device.name, subgroup: device.subgroupSize, limits: limitsOf(device), measured: true };
+    return {
+      name: device.name,
+      subgroup: device.subgroupSize,
+      limits: limitsOf(device),
+      measured: true,
+      modelled: isClocked(device),
+    };
   } finally {
     await device.close();
   }
