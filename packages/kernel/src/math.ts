@@ -34,7 +34,7 @@ function exp2Double(x: number): number {
 }
 
 export const exp2 = (x: number): number => fround(exp2Double(x));
-export const exp2Flushed = exp2;
+export const exp2Flushed = (x: number): number => exp2(x);
 export const exp = (x: number): number => fround(exp2Double(x * Math.LOG2E));
 export const log = (x: number): number => fround(Math.log(x));
 export const log2 = (x: number): number => fround(Math.log2(x));

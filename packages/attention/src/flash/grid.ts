@@ -27,7 +27,7 @@ export class LaneGrid {
 
   /** What lanes of a group differ by: exclusive or with each in turn is a butterfly over the group, widest step first. */
   get distances(): number[] {
-    return this.#keyBits.map((bit) => 1 << bit).reverse();
+    return this.#keyBits.map((bit) => 1 << bit).toReversed();
   }
 
   /** The lane at a place of this lane's own group. */

@@ -14,7 +14,8 @@ export class Tally {
     const { unit, flops } = ops[op];
     const special = unit === "special";
     this.#add(special ? "issuedSpecial" : "issuedArithmetic", 1, 0);
-    if (!special && ![result, ...operands].some(({ type }) => isFloat(type))) this.#add("issuedInteger", 1, 0);
+    if (!special && ![result, ...operands].some(({ type }) => isFloat(type)))
+      this.#add("issuedInteger", 1, 0);
     if (!isFloat(result.type) || flops === 0) return;
     this.#add("flops", 0, flops);
     if (special) this.#add("specials", 0, 1);

@@ -3,4 +3,5 @@
 import { openCpu } from "../../src/index.ts";
 import { conformance } from "./suite.ts";
 
-for (const subgroup of [4, 32, 64]) conformance(`cpu, subgroups of ${subgroup}`, () => openCpu({ subgroup }), ["waits"]);
+for (const subgroup of [4, 32, 64])
+  conformance(`cpu, subgroups of ${subgroup}`, () => openCpu({ subgroup }), ["waits"]);

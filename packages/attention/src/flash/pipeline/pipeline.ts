@@ -13,7 +13,7 @@ export interface KeyRange {
 }
 
 /** What the computing subgroups do with a tile of queries. */
-export interface Computation {
+interface Computation {
   start(): void;
   /** With each tile of keys in turn. */
   use(tile: Tile): void;

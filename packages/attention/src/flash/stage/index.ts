@@ -45,7 +45,7 @@ export interface Stage {
 }
 
 /** The keys or values of one head in global memory: [seq, dim]. */
-export interface HeadRows {
+interface HeadRows {
   readonly view: View<"f32", "read">;
   readonly access: RowAccess;
 }
