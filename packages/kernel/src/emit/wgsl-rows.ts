@@ -39,13 +39,6 @@ const operator =
     return infix(text, a, b);
   };
 
-const logical =
-  (bits: string, bools: string): Row =>
-  (operands, { result }) => {
-    const [a, b] = operands as Pair;
-    return infix(result === "bool" ? bools : bits, a, b);
-  };
-
 const named =
   (name: string): Row =>
   (operands) =>
@@ -132,9 +125,13 @@ export const wgslRows: Omit<OpTable, "toF16" | "toBF16"> = {
   le: operator("<="),
   gt: operator(">"),
   ge: operator(">="),
-  and: logical("&", "&&"),
-  or: logical("|", "||"),
-  xor: logical("^", "!="),
+  // Of booleans too: && and || become branches, and many in a row keep SwiftShader's compiler busy for hours.
+  and: operator("&"),
+  or: operator("|"),
+  xor: (operands, { result }) => {
+    const [a, b] = operands as Pair;
+    return infix(result === "bool" ? "!=" : "^", a, b);
+  },
   not: ([a], { result }) => prefix(result === "bool" ? "!" : "~", a as Operand),
   shl: shift("<<"),
   shr: shift(">>"),
