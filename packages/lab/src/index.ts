@@ -5,6 +5,7 @@
 
 export { compareSamplers, type ComparisonReport, type CompareOptions } from "./compare.ts";
 export { evolve, type EvolveEvent, type EvolveOptions } from "./evolve.ts";
+export { mostPromising } from "./foresight.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
