@@ -6,12 +6,13 @@
 import { OwnedBuffer } from "@evolver/device";
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
+import { preferredPoints } from "./choose.ts";
 import { planAttention } from "./flash/plan.ts";
 import type { AttentionPlan } from "./flash/plan.ts";
 import { fitPoint } from "./flash/point.ts";
 import type { FlashPoint } from "./flash/point.ts";
 import { createScratch } from "./flash/scratch.ts";
-import { ladder, rungById } from "./ladder.ts";
+import { rungById } from "./ladder.ts";
 import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
 import { programFor } from "./programs.ts";
@@ -40,7 +41,7 @@ export interface AttentionOptions extends ScoreOptions {
   readonly outputStrides?: Strides;
   /** Whether to return the logarithms of the sums, too. */
   readonly lse?: boolean;
-  /** A rung of the ladder by its id, or a point of the strategy space; the ladder's best if left out. */
+  /** A rung of the ladder by its id, or a point of the strategy space; chosen for problem and device if left out. */
   readonly kernel?: string | FlashPoint;
 }
 
@@ -193,7 +194,7 @@ function checkData(
   );
 }
 
-/** The plan of the kernel asked for, or of the highest rung that fits the problem and the device. */
+/** The plan of the kernel asked for, or of the first of the preferred ones that fits the device. */
 function choosePlan(
   kernel: AttentionOptions["kernel"],
   problem: AttentionProblem,
@@ -206,7 +207,7 @@ function choosePlan(
   if (typeof kernel === "object") return planOf(kernel);
   if (kernel !== undefined) return planOf(fitPoint(rungById(kernel).point, problem, subgroup, limits));
   let failure: unknown;
-  for (const { point } of ladder.toReversed()) {
+  for (const point of preferredPoints(problem, device)) {
     try {
       return planOf(fitPoint(point, problem, subgroup, limits));
     } catch (error) {

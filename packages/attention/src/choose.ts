@@ -1,0 +1,39 @@
+/** The points that attention() tries for a problem where the user names none, the most promising first. */
+
+import type { Device } from "@evolver/device";
+import type { FlashPoint } from "./flash/point.ts";
+import { ladder, rungById } from "./ladder.ts";
+import type { AttentionProblem } from "./problem.ts";
+
+/** Query rows up to which a tile of one row a subgroup holds them all, and register tiles would be mostly empty. */
+const FEW_ROWS = 16;
+/** Tiles that leave no multiprocessor of a large card without one. */
+const MANY_TILES = 132;
+/** Narrower subgroups are a processor's, which has no registers for tiles in them. */
+const NARROWEST_GPU = 16;
+
+/**
+ * Register tiles where there are rows to fill them and registers to hold them: the largest where there are tiles enough
+ * to occupy the device, else half as large. One row a subgroup elsewhere. The heads of a group are packed where queries
+ * alone do not fill tiles. Then every other rung, from the last: something always fits.
+ */
+export function preferredPoints(
+  { shape: { batch, headsQ, headsKv, seqQ } }: AttentionProblem,
+  { id, subgroupSize }: Pick<Device, "id" | "subgroupSize">,
+): readonly FlashPoint[] {
+  const { point: whole, variants } = rungById("k11");
+  const half = variants["half tiles"] as FlashPoint;
+  const { point: plain } = rungById("k06");
+  const packs = headsKv > 0 && headsQ > headsKv && seqQ < whole.queryRows;
+  const [heads, rows] = packs ? [headsKv, (seqQ * headsQ) / headsKv] : [headsQ, seqQ];
+  const isGpu = id !== "cpu" && id !== "sim" && subgroupSize >= NARROWEST_GPU;
+  const tiles = batch * heads * Math.ceil(rows / whole.queryRows);
+  const first =
+    !isGpu || rows <= FEW_ROWS
+      ? [plain]
+      : rows > half.queryRows && tiles >= MANY_TILES
+        ? [whole, half, plain]
+        : [half, plain];
+  const mapped = first.map((point) => ({ ...point, heads: packs ? ("packed" as const) : point.heads }));
+  return [...mapped, ...ladder.toReversed().map(({ point }) => point)];
+}
