@@ -23,6 +23,7 @@ const GENERATED: Readonly<Record<string, string>> = {
 /** Generated blocks that are Markdown themselves, made from evidence. */
 const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
   h200: `node ${join(root, "scripts", "h200Table.ts")}`,
+  "cost-model": `node ${join(root, "scripts", "costModelTable.ts")}`,
 };
 
 /** Whole documents that a command writes, with their pictures. */
