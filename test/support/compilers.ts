@@ -107,6 +107,18 @@ export function compilePtx({ source }: NamedSource, options: readonly string[] =
   return new TextDecoder().decode(compile(nvcc as string, "cu", source, all).output);
 }
 
+/** Machine code for one architecture ("sm_90a") as an ELF file, by nvcc. */
+export function compileCubin(
+  { source }: NamedSource,
+  architecture: string,
+  options: readonly string[] = [],
+): Uint8Array {
+  const all = ["-cubin", "-std=c++17", `-arch=${architecture}`, ...options];
+  const { ok, log, output } = compile(nvcc as string, "cu", source, all);
+  if (!ok) throw new Error(log);
+  return output;
+}
+
 export interface WgslCompiler {
   /** Errors and warnings, one a line; empty if there are none. */
   check(source: string): Promise<string>;

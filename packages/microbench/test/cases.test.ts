@@ -101,6 +101,26 @@ describe("on sim", () => {
     },
   );
 
+  it("reads of 8 and 16 bytes take the passes that their figures name", async () => {
+    const shared = tests.find(({ id }) => id === "shared") as Test;
+    const { cases } = tiny(shared);
+    const sharing = cases.filter(({ settings }) => settings["kind"] === "sharing");
+    expect(sharing.length).toBe(10);
+    // What fills the memory takes passes too: the difference between two lengths of the loop is the loop's.
+    const counted = async (iterations: number): Promise<number[]> => {
+      const outcomes = await run({
+        ...tiny(shared),
+        cases: sharing.map((spec) => ({ ...spec, iterations: { min: iterations, max: iterations } })),
+      });
+      return outcomes.map(({ counters }) => counters?.sharedPasses ?? Number.NaN);
+    };
+    const [few, many] = [await counted(2), await counted(5)];
+    const reads = 3 * 8 * (256 / 32);
+    expect(sharing.map(({ id }, k) => [id, ((many[k] as number) - (few[k] as number)) / reads])).toEqual(
+      sharing.map(({ id, settings }) => [id, settings["passes"]]),
+    );
+  });
+
   it("padding and exclusive-or take away the conflicts that a column has", async () => {
     const shared = tests.find(({ id }) => id === "shared") as Test;
     const outcomes = await run(tiny(shared));

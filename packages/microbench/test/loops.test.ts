@@ -2,8 +2,9 @@
 
 import { emit } from "@evolver/kernel";
 import { expect, it } from "vitest";
-import { compilePtx, nvcc } from "../../../test/support/compilers.ts";
+import { compileCubin, compilePtx, nvcc } from "../../../test/support/compilers.ts";
 import { requireOptional } from "../../../test/support/optional.ts";
+import { loopsOf } from "../../../test/support/sass.ts";
 import { setupOf } from "../src/run.ts";
 import { tests } from "../src/tests/index.ts";
 
@@ -23,15 +24,18 @@ const setup = setupOf(
   true,
 );
 
-/** Instructions of the longest stretch of PTX that branches back to its beginning, by name, and their text. */
-function loopOf(test: string, id: string): { counts: Map<string, number>; text: string; total: number } {
+function sourceOf(test: string, id: string): string {
   const found = tests
     .find((one) => one.id === test)
     ?.plan(setup)
     .cases.find((one) => one.id === id);
   if (found === undefined) throw new Error(`there is no case ${test} ${id}`);
-  const { source } = emit(found.launch.kernel.build({ subgroup: 32 }), "cuda");
-  const ptx = compilePtx({ name: id, source }, ["--fmad=false"]);
+  return emit(found.launch.kernel.build({ subgroup: 32 }), "cuda").source;
+}
+
+/** Instructions of the longest stretch of PTX that branches back to its beginning, by name, and their text. */
+function loopOf(test: string, id: string): { counts: Map<string, number>; text: string; total: number } {
+  const ptx = compilePtx({ name: id, source: sourceOf(test, id) }, ["--fmad=false"]);
   const loops = [...ptx.matchAll(/^(\$\w+):([^]*?)^\s*@%p\d+ bra\S*\s+(\$\w+);/gm)].filter(
     ([, label, , target]) => label === target,
   );
@@ -41,6 +45,10 @@ function loopOf(test: string, id: string): { counts: Map<string, number>; text: 
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return { counts, text, total: names.length };
 }
+
+/** Instructions of each loop in machine code, by name. */
+const machineLoopsOf = (test: string, id: string): ReadonlyMap<string, number>[] =>
+  loopsOf(compileCubin({ name: id, source: sourceOf(test, id) }, "sm_90a", ["--fmad=false"]));
 
 requireOptional(
   "nvcc",
@@ -68,4 +76,59 @@ requireOptional(
     // Below the four instructions that a multiprocessor starts in the clock that a load takes.
     expect(total / loads).toBeLessThan(4);
   });
+});
+
+requireOptional(
+  "nvcc",
+  nvcc !== null,
+  "install the CUDA toolkit",
+)("in machine code", () => {
+  // The words of an iteration are 8 loads of 1, 2 or 4, and IADD3 adds two of them.
+  const columns = ["row-major", "padded", "swizzled"].map((layout) => `column.${layout}`);
+  const cases = ["stride", ...columns].flatMap((name) =>
+    ([1, 2, 4] as const).map((width) => ({
+      id: name === "stride" ? `stride.v${width}.s1` : `${name}.v${width}`,
+      width,
+    })),
+  );
+  it.each(cases)(
+    "$id: each word that is summed is loaded, by loads of that width",
+    { timeout: 30_000 },
+    ({ id, width }) => {
+      const name = width === 1 ? "LDS" : `LDS.${32 * width}`;
+      const timed = machineLoopsOf("shared", id).filter((loop) => !loop.has("STS"));
+      expect(timed.length).toBeGreaterThan(0);
+      for (const loop of timed) {
+        const loads = loop.get(name) ?? 0;
+        expect(loads).toBeGreaterThanOrEqual(8);
+        expect(loads % 8).toBe(0);
+        expect(loads * width).toBe(2 * (loop.get("IADD3") ?? 0));
+        expect([...loop.keys()].filter((other) => other.startsWith("LDS"))).toEqual([name]);
+      }
+      // A multiprocessor starts four instructions in the clock that a pass takes, and a load of width w takes w passes.
+      const [longest] = timed.toSorted((a, b) => (b.get(name) ?? 0) - (a.get(name) ?? 0));
+      const total = [...(longest ?? [])].reduce((sum, [, count]) => sum + count, 0);
+      expect(total / (longest?.get(name) ?? 0)).toBeLessThanOrEqual(4 * width);
+    },
+  );
+
+  it.each(["one", "subgroup", "each"])(
+    "atomics on %s: as many as are counted",
+    { timeout: 30_000 },
+    (spread) => {
+      for (const [place, name] of [
+        ["global", "ATOMG"],
+        ["shared", "ATOMS"],
+      ] as const) {
+        const loops = machineLoopsOf("atomics", `atomic.${place}.${spread}`);
+        expect(loops.length).toBeGreaterThan(0);
+        for (const loop of loops) {
+          const count = loop.get(name) ?? 0;
+          expect(count).toBeGreaterThanOrEqual(8);
+          // What is seen is combined two at a time: were additions gathered, fewer of them would stand in the loop.
+          expect(loop.get("LOP3")).toBe(count / 2);
+        }
+      }
+    },
+  );
 });

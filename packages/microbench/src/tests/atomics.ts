@@ -125,7 +125,7 @@ export const atomics: Test = {
   id: "atomics",
   title: "Atomics",
   about:
-    "Atomic additions a microsecond, all multiprocessors together: to one word, to one for each subgroup, and to one for each invocation, in global and in shared memory.",
+    "Atomic additions a microsecond, each lane's counted (32 to an instruction on NVIDIA), all multiprocessors together: to one word, to one for each subgroup, and to one for each invocation, in global and in shared memory.",
   plan: (setup): Plan => {
     const spreads: readonly Spread[] = ["one", "subgroup", "each"];
     return {
@@ -140,19 +140,19 @@ export const atomics: Test = {
           figures: [
             ...figure(
               "contendedAtomicsPerMicrosecond",
-              "one word of global memory",
+              "additions of lanes to one word of global memory",
               of("atomic.global.one"),
               "per µs",
             ),
             ...figure(
               "globalAtomicsPerMicrosecond",
-              "words of their own in global memory",
+              "additions of lanes to words of their own in global memory",
               of("atomic.global.each"),
               "per µs",
             ),
             ...figure(
               "sharedAtomicsPerMicrosecond",
-              "one word of each shared memory",
+              "additions of lanes to one word of each shared memory, all together",
               of("atomic.shared.one"),
               "per µs",
             ),

@@ -6,6 +6,7 @@
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, randomHalf, randomise, report, verdictParam } from "../kernels.ts";
+import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import {
   best,
@@ -84,9 +85,9 @@ const checkKernel = (pattern: Pattern): Kernel =>
     ),
   );
 
-/** Rounds over a footprint: each workgroup over a part of its own, or all over the same. */
-const roundsKernel = (): Kernel =>
-  once("cache_rounds", (name) =>
+/** Rounds over a footprint, in steps of what a workgroup reads at once; each workgroup starts `part` words on from the last. */
+const roundsKernel = (block: number): Kernel =>
+  once(`cache_rounds_b${block}`, (name) =>
     kernel(
       name,
       {
@@ -98,7 +99,7 @@ const roundsKernel = (): Kernel =>
           step: u32,
           iterations: u32,
         },
-        workgroup: [BLOCK],
+        workgroup: [block],
       },
       ({ data, to, mask, part, step, iterations }, gpu) => {
         const base = gpu.workgroupIndex.mul(part);
@@ -106,21 +107,21 @@ const roundsKernel = (): Kernel =>
         const sums = Array.from({ length: UNROLL }, () => gpu.var(f32, 0));
         gpu.for({ from: 0, to: iterations }, () => {
           sums.forEach((sum, k) => {
-            const value = data.getVec(4, base.add(at.get().add(k * BLOCK * 4)).and(mask));
+            const value = data.getVec(4, base.add(at.get().add(k * block * 4)).and(mask));
             // The largest of them all needs no more than is read, and repeats change nothing.
             sum.set(sum.get().max(value.x.max(value.y)).max(value.z.max(value.w)));
           });
           at.set(at.get().add(step));
         });
         const largest = sums.reduce((most, sum) => most.max(sum.get()), gpu.constant(f32, 0));
-        to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), largest);
+        to.set(gpu.workgroupIndex.mul(block).add(gpu.localIndex), largest);
       },
     ),
   );
 
 /** The same maximum, by the indices that the rounds go over. */
-const checkRounds = (): Kernel =>
-  once("check_cache_rounds", (name) =>
+const checkRounds = (block: number): Kernel =>
+  once(`check_cache_rounds_b${block}`, (name) =>
     kernel(
       name,
       {
@@ -132,7 +133,7 @@ const checkRounds = (): Kernel =>
           iterations: u32,
           ...verdictParam,
         },
-        workgroup: [BLOCK],
+        workgroup: [block],
       },
       ({ from, mask, part, step, iterations, verdict }, gpu) => {
         const base = gpu.workgroupIndex.mul(part);
@@ -142,11 +143,11 @@ const checkRounds = (): Kernel =>
           const at = gpu.localIndex
             .mul(4)
             .add(turn.mul(step))
-            .add(k.mul(BLOCK * 4));
+            .add(k.mul(block * 4));
           const first = base.add(at).and(mask);
           for (let c = 0; c < 4; c++) largest.set(largest.get().max(randomHalf(first.add(c).xor(SEED))));
         });
-        const i = gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex);
+        const i = gpu.workgroupIndex.mul(block).add(gpu.localIndex);
         report(gpu, verdict, from.get(i).ne(largest.get()), i);
       },
     ),
@@ -188,29 +189,47 @@ function patternCase(pattern: Pattern, stride: number, { data, to, workgroups }:
   };
 }
 
+/** Distances that are no simple fraction of the whole, so that any number of starts lies well apart: the golden section. */
+const APART = (Math.sqrt(5) - 1) / 2;
+/** Words of which a start is a multiple: whole lines of any cache. */
+const LINE = 256;
+
 /** All workgroups over the same footprint, which one multiprocessor's cache or the shared one holds. */
 function roundsCase(bytes: number, level: "first-level" | "shared", setup: Setup, layout: Layout): CaseSpec {
   const { data, to } = layout;
-  const workgroups = bySize<Count>(setup, 2, 8, { perMultiprocessor: 8 });
+  const isShared = level === "shared";
+  // From the shared cache one large workgroup a multiprocessor walks the whole footprint from a start of its own: what it
+  // comes back to has left its own cache long ago, and no workgroup beside it reads what it has just read.
+  const block = isShared && setup.size === "full" ? powerOfTwo(Math.min(1024, setup.maxInvocations)) : BLOCK;
+  const workgroups = bySize<Count>(setup, 2, 8, { perMultiprocessor: isShared ? 1024 / block : 8 });
   const words = bytes / 4;
-  // From the shared cache each workgroup starts elsewhere, and none reads again what its own cache may still hold.
   const args = {
     mask: words - 1,
-    part: level === "shared" ? BLOCK * UNROLL * 4 : 0,
-    step: BLOCK * UNROLL * 4,
+    part: isShared ? Math.round((words * APART) / LINE) * LINE : 0,
+    step: block * UNROLL * 4,
   };
   return {
     id: `cache.${level}.${bytes}`,
     name: `rounds over ${bytes >= 2 ** 20 ? `${bytes / 2 ** 20} MiB` : `${bytes / 1024} KiB`}, ${level}`,
     unit: "GB/s",
-    launch: { kernel: roundsKernel(), workgroups, args: { data, to, ...args } },
+    launch: { kernel: roundsKernel(block), workgroups, args: { data, to, ...args } },
     before: [fill(to, POISON)],
-    check: { kernel: checkRounds(), workgroups, args: { from: to, ...args } },
-    work: BLOCK * UNROLL * 16,
+    check: { kernel: checkRounds(block), workgroups, args: { from: to, ...args } },
+    work: block * UNROLL * 16,
     iterations: { max: 2 ** 14, min: setup.size === "tiny" ? 1 : 2 },
     alone: true,
     settings: { pattern: "rounds", level, bytes },
   };
+}
+
+/** The largest footprint that surely fits: half the shared cache. Where its size is not known, the best of all. */
+function fromCache(outcomes: readonly Outcome[], cacheBytes: number | null): number | null {
+  const bytesOf = ({ spec }: Outcome): number => spec.settings["bytes"] as number;
+  const within = measured(outcomes).filter(
+    (outcome) => cacheBytes !== null && bytesOf(outcome) <= cacheBytes / 2,
+  );
+  const largest = within.toSorted((a, b) => bytesOf(b) - bytesOf(a))[0];
+  return (largest ?? best(outcomes))?.value ?? null;
 }
 
 export const patterns: Test = {
@@ -238,11 +257,10 @@ export const patterns: Test = {
           .filter((bytes) => bytes / 4 <= layout.data.length)
           .map((bytes) => roundsCase(bytes, "shared", setup, layout)),
       ],
-      read: (outcomes, { multiprocessors, clockGHz }) => {
+      read: (outcomes, { multiprocessors, clockGHz, cacheBytes }) => {
         const level = (name: string) => outcomes.filter(({ spec }) => spec.settings["level"] === name);
         const first = best(level("first-level"))?.value ?? null;
-        // The best of the footprints beyond the caches of multiprocessors; the shared cache's edge shows in the plot.
-        const cache = best(level("shared"))?.value ?? null;
+        const cache = fromCache(level("shared"), cacheBytes);
         const perClock = first === null || clockGHz === null ? null : first / clockGHz / multiprocessors;
         const gather = measured(outcomes).find(({ spec }) => spec.id === "gather")?.value ?? null;
         return {

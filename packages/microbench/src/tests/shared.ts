@@ -1,209 +1,29 @@
 /**
- * Shared memory: how many passes over the banks an access takes by stride and width, what padding and an exclusive-or
- * layout make of a column, bandwidth, and the latency of a dependent load. Each access reads where the iteration says, so
- * that none can be taken out of the loop.
+ * Shared memory: how many passes over the banks an access takes by stride and width, and where lanes read one address; what
+ * padding and an exclusive-or layout make of a column; bandwidth, and the latency of a dependent load.
  */
 
-import { buffer, kernel, padded, rowMajor, swizzled, u32 } from "@evolver/kernel";
-import type { Gpu, Kernel, Layout, SharedArray, U32 } from "@evolver/kernel";
-import { fill, once, random16, report, verdictParam } from "../kernels.ts";
+import { fill } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import { best, bySize, figure, latencyFigures, measured, seriesBy } from "../test.ts";
 import type { Context, Plan, Test } from "../test.ts";
-import { jump, LCG_A, LCG_C } from "./chase.ts";
-
-type Width = 1 | 2 | 4;
-
-const BANKS = 32;
-/** Loads of an iteration. */
-const UNROLL = 8;
-const BLOCK = 256;
-/** Flips a bit of the address each iteration, above those that choose the bank. */
-const STEP = BANKS * UNROLL;
-
-/** Words between which lanes choose at the widest stride; the loads of an iteration reach UNROLL × BANKS beyond. */
-const wordsFor = (subgroup: number): number => Math.max(1024, subgroup * 4 * BANKS);
-
-function sumOf(array: SharedArray<"u32">, at: U32, width: Width): U32 {
-  if (width === 1) return array.get(at);
-  return array.getVec(width, at).components.reduce((sum, value) => sum.add(value));
-}
-
-/** Puts random data into the array: word j holds random16(j). */
-function load(gpu: Gpu, words: number, set: (j: U32) => void): void {
-  gpu.for({ from: gpu.localIndex, to: words, step: BLOCK }, set);
-  gpu.barrier();
-}
-
-/** Each lane reads `stride` vectors away from its neighbour. */
-function strideKernel(width: Width): Kernel {
-  return once(`shared_stride_v${width}`, (name) =>
-    kernel(
-      name,
-      {
-        params: { to: buffer(u32, "write"), stride: u32, step: u32, iterations: u32 },
-        workgroup: [BLOCK],
-      },
-      ({ to, stride, step, iterations }, gpu) => {
-        const words = wordsFor(gpu.subgroupSize);
-        const data = gpu.shared(u32, words + STEP, "data");
-        load(gpu, words + STEP, (j) => data.set(j, random16(j)));
-        const lane = gpu.localIndex.and(gpu.subgroupSize - 1);
-        const at = gpu.var(
-          u32,
-          lane
-            .mul(stride)
-            .mul(width)
-            .and(words - 1),
-        );
-        const sum = gpu.var(u32, 0);
-        gpu.for({ from: 0, to: iterations }, () => {
-          const base = at.get();
-          for (let k = 0; k < UNROLL; k++) sum.add(sumOf(data, base.add(k * BANKS), width));
-          // The mask changes nothing, but with it compilers know that the sums above do not overflow.
-          at.set(base.xor(step).and(words - 1));
-        });
-        to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), sum.get());
-      },
-    ),
-  );
-}
-
-function checkStride(width: Width): Kernel {
-  return once(`check_shared_stride_v${width}`, (name) =>
-    kernel(
-      name,
-      {
-        params: { from: buffer(u32), stride: u32, step: u32, iterations: u32, ...verdictParam },
-        workgroup: [BLOCK],
-      },
-      ({ from, stride, step, iterations, verdict }, gpu) => {
-        const words = wordsFor(gpu.subgroupSize);
-        const lane = gpu.localIndex.and(gpu.subgroupSize - 1);
-        const first = lane
-          .mul(stride)
-          .mul(width)
-          .and(words - 1);
-        const round = (base: U32): U32 => {
-          const sum = gpu.var(u32, 0);
-          for (let k = 0; k < UNROLL; k++)
-            for (let c = 0; c < width; c++) sum.add(random16(base.add(k * BANKS + c)));
-          return sum.get();
-        };
-        const odd = iterations.shr(1);
-        const wanted = round(first)
-          .mul(iterations.sub(odd))
-          .add(round(first.xor(step)).mul(odd));
-        const i = gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex);
-        report(gpu, verdict, from.get(i).ne(wanted), i);
-      },
-    ),
-  );
-}
-
-const TILE = 32;
-type LayoutName = "row-major" | "padded" | "swizzled";
-
-function layoutOf(name: LayoutName, width: Width): Layout {
-  const shape = [TILE, TILE * width] as const;
-  if (name === "row-major") return rowMajor(shape);
-  return name === "padded" ? padded(shape, width) : swizzled(shape, { vector: width });
-}
-
-/** Lanes walk down the rows of a tile, all in one column: 32-way conflicts unless the layout spreads them. */
-function columnKernel(layout: LayoutName, width: Width): Kernel {
-  return once(`shared_${layout.replace("-", "_")}_v${width}`, (name) =>
-    kernel(
-      name,
-      { params: { to: buffer(u32, "write"), step: u32, iterations: u32 }, workgroup: [BLOCK] },
-      ({ to, step, iterations }, gpu) => {
-        const tile = gpu.shared(u32, layoutOf(layout, width), "tile");
-        const columns = TILE * width;
-        load(gpu, TILE * columns, (j) => tile.set(j.divTrunc(columns), j.and(columns - 1), random16(j)));
-        const row = gpu.localIndex.and(TILE - 1);
-        const at = gpu.var(u32, 0);
-        const sum = gpu.var(u32, 0);
-        gpu.for({ from: 0, to: iterations }, () => {
-          const base = at.get();
-          for (let k = 0; k < UNROLL; k++) {
-            const column = base.xor(k * width);
-            const values = width === 1 ? [tile.get(row, column)] : tile.getVec(width, row, column).components;
-            for (const value of values) sum.add(value);
-          }
-          at.set(base.xor(step));
-        });
-        to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), sum.get());
-      },
-    ),
-  );
-}
-
-function checkColumn(width: Width): Kernel {
-  return once(`check_shared_column_v${width}`, (name) =>
-    kernel(
-      name,
-      {
-        params: { from: buffer(u32), step: u32, iterations: u32, ...verdictParam },
-        workgroup: [BLOCK],
-      },
-      ({ from, step, iterations, verdict }, gpu) => {
-        const row = gpu.localIndex.and(TILE - 1).mul(TILE * width);
-        const round = (base: U32): U32 => {
-          const sum = gpu.var(u32, 0);
-          for (let k = 0; k < UNROLL; k++)
-            for (let c = 0; c < width; c++) sum.add(random16(row.add(base.xor(k * width)).add(c)));
-          return sum.get();
-        };
-        const odd = iterations.shr(1);
-        const zero = gpu.localIndex.and(0);
-        const wanted = round(zero).mul(iterations.sub(odd)).add(round(step).mul(odd));
-        const i = gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex);
-        report(gpu, verdict, from.get(i).ne(wanted), i);
-      },
-    ),
-  );
-}
-
-const CHASE_WORDS = 1024;
-const CHASE_UNROLL = 32;
-
-const chaseKernel = (): Kernel =>
-  once("shared_chase", (name) =>
-    kernel(
-      name,
-      { params: { to: buffer(u32, "write"), iterations: u32 }, workgroup: [1] },
-      ({ to, iterations }, gpu) => {
-        const next = gpu.shared(u32, CHASE_WORDS, "next");
-        gpu.for({ from: 0, to: CHASE_WORDS }, (j) =>
-          next.set(
-            j,
-            j
-              .mul(LCG_A)
-              .add(LCG_C)
-              .and(CHASE_WORDS - 1),
-          ),
-        );
-        const at = gpu.var(u32, 0);
-        gpu.for({ from: 0, to: iterations }, () => {
-          for (let k = 0; k < CHASE_UNROLL; k++) at.set(next.get(at.get()));
-        });
-        to.set(0, at.get());
-      },
-    ),
-  );
-
-const checkChase = (): Kernel =>
-  once("check_shared_chase", (name) =>
-    kernel(
-      name,
-      { params: { from: buffer(u32), iterations: u32, ...verdictParam }, workgroup: [1] },
-      ({ from, iterations, verdict }, gpu) => {
-        const wanted = jump(gpu, iterations.mul(CHASE_UNROLL)).and(CHASE_WORDS - 1);
-        report(gpu, verdict, from.get(0).ne(wanted), gpu.localIndex);
-      },
-    ),
-  );
+import {
+  BANKS,
+  BLOCK,
+  CHASE_UNROLL,
+  chaseKernel,
+  checkChase,
+  checkColumn,
+  checkStride,
+  columnKernel,
+  STEP,
+  strideKernel,
+  TILE,
+  UNROLL,
+  type LayoutName,
+  type Width,
+} from "./sharedKernels.ts";
 
 const OUTPUTS: BufferSpec = { name: "sums", element: "u32", length: 2 ** 18 };
 const UNSET = 0xdeadbeef;
@@ -216,36 +36,83 @@ function outputs(setup: Setup): BufferSpec {
   return { ...OUTPUTS, length: bySize(setup, BLOCK, 8 * BLOCK, 2 ** 19) };
 }
 
-function strideCase(width: Width, stride: number, setup: Setup): CaseSpec {
+/** Which lanes want one address, by the bits of the lane (`low`) and of half of it (`high`) that choose the vector. */
+interface Sharing {
+  readonly id: string;
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+  /** Passes of 32 lanes for words of 2 and of 4, as the simulator counts them (after NVIDIA's counters). */
+  readonly passes: { readonly 2: number; readonly 4: number };
+}
+
+const ALL = 0xffffffff;
+const SHARINGS: readonly Sharing[] = [
+  { id: "Distinct", name: "all lanes apart", low: ALL, high: 0, passes: { 2: 2, 4: 4 } },
+  { id: "OneAddress", name: "all lanes alike", low: 0, high: 0, passes: { 2: 1, 4: 2 } },
+  { id: "Neighbours", name: "lanes l and l xor 1 alike", low: 0, high: ALL, passes: { 2: 1, 4: 2 } },
+  { id: "NextNeighbours", name: "lanes l and l xor 2 alike", low: 1, high: ALL - 1, passes: { 2: 1, 4: 2 } },
+  { id: "Eighths", name: "lanes l and l + 8 alike", low: 7, high: 0, passes: { 2: 2, 4: 4 } },
+];
+
+/** A case of the kernel of strides; bytes are those that lanes get. */
+function readCase(
+  spec: Pick<CaseSpec, "id" | "name" | "settings">,
+  width: Width,
+  slots: { readonly stride: number; readonly low: number; readonly high: number },
+  setup: Setup,
+): CaseSpec {
   const to = outputs(setup);
-  const settings = { kind: "stride", width, stride, bytes: 4 * width };
+  const args = { ...slots, step: STEP };
   return {
-    id: `stride.v${width}.s${stride}`,
-    name: `stride ${stride}, ${32 * width} bits`,
+    ...spec,
     unit: "GB/s",
-    launch: { kernel: strideKernel(width), workgroups: workgroups(setup), args: { to, stride, step: STEP } },
+    launch: { kernel: strideKernel(width), workgroups: workgroups(setup), args: { to, ...args } },
     before: [fill(to, UNSET)],
-    check: {
-      kernel: checkStride(width),
-      workgroups: workgroups(setup),
-      args: { from: to, stride, step: STEP },
-    },
+    check: { kernel: checkStride(width), workgroups: workgroups(setup), args: { from: to, ...args } },
     work: BLOCK * UNROLL * width * 4,
     iterations: { max: MAX_ITERATIONS },
-    settings,
   };
 }
 
+const strideCase = (width: Width, stride: number, setup: Setup): CaseSpec =>
+  readCase(
+    {
+      id: `stride.v${width}.s${stride}`,
+      name: `stride ${stride}, ${32 * width} bits`,
+      settings: { kind: "stride", width, stride, bytes: 4 * width },
+    },
+    width,
+    { stride, low: ALL, high: 0 },
+    setup,
+  );
+
+const sharingCase = (width: 2 | 4, { id, name, low, high, passes }: Sharing, setup: Setup): CaseSpec =>
+  readCase(
+    {
+      id: `wide.${4 * width}.${id}`,
+      name: `${4 * width} bytes, ${name}`,
+      settings: { kind: "sharing", width, sharing: id, passes: passes[width] },
+    },
+    width,
+    { stride: 1, low, high },
+    setup,
+  );
+
 function columnCase(layout: LayoutName, width: Width, setup: Setup): CaseSpec {
   const to = outputs(setup);
-  const step = UNROLL * width;
+  const args = { step: TILE };
   return {
     id: `column.${layout}.v${width}`,
     name: `a column, ${layout}, ${32 * width} bits`,
     unit: "GB/s",
-    launch: { kernel: columnKernel(layout, width), workgroups: workgroups(setup), args: { to, step } },
+    launch: {
+      kernel: columnKernel(layout, width),
+      workgroups: workgroups(setup),
+      args: { to, ...args },
+    },
     before: [fill(to, UNSET)],
-    check: { kernel: checkColumn(width), workgroups: workgroups(setup), args: { from: to, step } },
+    check: { kernel: checkColumn(width), workgroups: workgroups(setup), args: { from: to, ...args } },
     work: BLOCK * UNROLL * width * 4,
     iterations: { max: MAX_ITERATIONS },
     settings: { kind: "column", layout, width },
@@ -267,20 +134,18 @@ function latencyCase(): CaseSpec {
   };
 }
 
-/** Passes that each access takes, if one without conflicts takes as many as its bytes need. */
-function passes(outcomes: readonly Outcome[]): { stride: number; width: number; passes: number }[] {
-  const strides = measured(outcomes).filter(({ spec }) => spec.settings["kind"] === "stride");
-  return strides.flatMap(({ spec: { settings }, value }) => {
-    const width = settings["width"] as number;
-    const free = best(strides.filter(({ spec }) => spec.settings["width"] === width));
-    return free === null
-      ? []
-      : [{ stride: settings["stride"] as number, width, passes: (free.value / value) * width }];
-  });
+/** Passes that a read by 32 lanes takes: its time against that of a read of 4 bytes without conflicts, which takes one. */
+function passesOf(outcomes: readonly Outcome[], kind: string): { outcome: Outcome; passes: number }[] {
+  const of = (wanted: string) => measured(outcomes).filter(({ spec }) => spec.settings["kind"] === wanted);
+  const one = best(of("stride").filter(({ spec }) => spec.settings["width"] === 1));
+  if (one === null) return [];
+  return of(kind).map((outcome) => ({
+    outcome,
+    passes: (one.value / outcome.value) * (outcome.spec.settings["width"] as number),
+  }));
 }
 
 function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["read"]> {
-  const swept = passes(outcomes);
   const peak = best(outcomes.filter(({ spec }) => spec.settings["kind"] === "stride"))?.value ?? null;
   const latency = best(outcomes.filter(({ spec }) => spec.settings["kind"] === "latency"))?.value ?? null;
   const bytesPerClock =
@@ -297,19 +162,25 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["
       ...figure("sharedBytesPerClock", "a multiprocessor, each clock", bytesPerClock, "bytes"),
       ...figure(
         "sharedPassesPerClock",
-        "passes over 32 banks a clock and multiprocessor",
+        "passes over 32 banks, each clock and multiprocessor",
         bytesPerClock === null ? null : bytesPerClock / (4 * BANKS),
         "passes",
       ),
       ...latencyFigures("sharedLatency", "a dependent load", latency, context),
-      ...swept
-        .filter(({ stride, width }) => width === 1 && [2, 4, 8, 16, 32].includes(stride))
-        .map(({ stride, passes: value }) => ({
-          id: `stride${stride}Passes`,
-          name: `passes of a load at stride ${stride}`,
+      ...passesOf(outcomes, "stride").flatMap(({ outcome: { spec }, passes: value }) => {
+        const { stride, width } = spec.settings;
+        return width === 1 && [2, 4, 8, 16, 32].includes(stride as number)
+          ? figure(`stride${stride}Passes`, `passes of a load at stride ${stride}`, value, "passes")
+          : [];
+      }),
+      ...passesOf(outcomes, "sharing").flatMap(({ outcome: { spec }, passes: value }) =>
+        figure(
+          `wide${4 * (spec.settings["width"] as number)}${spec.settings["sharing"]}Passes`,
+          `passes of ${spec.name} (the simulator counts ${spec.settings["passes"]})`,
           value,
-          unit: "passes",
-        })),
+          "passes",
+        ),
+      ),
       ...figure("paddedGain", "a padded column, times as fast as row-major", times(pads), "×"),
       ...figure("swizzledGain", "a swizzled column, times as fast as row-major", times(swizzles), "×"),
     ],
@@ -335,7 +206,7 @@ export const sharedMemory: Test = {
   id: "shared",
   title: "Shared memory",
   about:
-    "Bandwidth by the stride between lanes and the width of the access, which shows bank conflicts; a column of a tile in three layouts; the latency of a dependent load.",
+    "Bandwidth by the stride between lanes and the width of the access, which shows bank conflicts; reads of 8 and 16 bytes where lanes want one address; a column of a tile in three layouts; the latency of a dependent load. GB/s are what lanes get. A pass is a read of 4 bytes by 32 lanes without conflicts.",
   plan: (setup): Plan => {
     const all = Array.from({ length: BANKS }, (_, k) => k + 1);
     const few = [1, 2, 3, 4, 8, 16, 17, 32];
@@ -347,6 +218,9 @@ export const sharedMemory: Test = {
       cases: [
         latencyCase(),
         ...widths.flatMap((width) => strides.map((stride) => strideCase(width, stride, setup))),
+        ...([2, 4] as const).flatMap((width) =>
+          SHARINGS.map((sharing) => sharingCase(width, sharing, setup)),
+        ),
         ...widths.flatMap((width) => layouts.map((layout) => columnCase(layout, width, setup))),
       ],
       read,
