@@ -26,6 +26,7 @@ import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
 import { attentionPlan, buildOf } from "./plan.ts";
+import { fitOrNull } from "./points.ts";
 
 /** Rounds of timing, in each of which every rung runs once. */
 const ROUNDS = 21;
@@ -37,10 +38,12 @@ type Inputs = Readonly<Record<string, AnyTypedArray>>;
  * On `sim`, time is modelled; on any other device it is measured, in rounds that interleave the rungs, and the model's
  * time stands beside it.
  *
- * @throws EvolverError UNKNOWN_RUNG, and what the input and the device throw
+ * Where no rungs are named, those that nothing makes fit the device are left out.
+ *
+ * @throws EvolverError UNKNOWN_RUNG, INVALID_POINT for a named rung that does not fit, and what the input and the device throw
  */
 export async function attentionLadder(options: LadderOptions): Promise<LadderReport> {
-  const rungs = options.rungs === null ? ladder : options.rungs.map((id) => rungById(id));
+  const named = options.rungs?.map((id) => rungById(id)) ?? null;
   const input = await openAttentionInput(
     await parseAttentionInput({ shape: options.shape, input: options.input }),
   );
@@ -55,6 +58,9 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
       inputs as { q: Float32Array; k: Float32Array; v: Float32Array },
     );
     const reports: Omit<RungReport, "timeMs" | "tflops">[] = [];
+    const fits = ({ point }: Rung): boolean =>
+      fitOrNull(point, input.problem, device.subgroupSize, limitsOf(device)) !== null;
+    const rungs = named ?? ladder.filter(fits);
     for (const [done, rung] of rungs.entries()) {
       options.onRung?.(`${rung.id} ${rung.title}`, done, rungs.length);
       const point = fitPoint(rung.point, input.problem, device.subgroupSize, limitsOf(device));

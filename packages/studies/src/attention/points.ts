@@ -7,26 +7,64 @@ import {
   type FlashPoint,
   type WorkgroupLimits,
 } from "@evolver/attention";
+import { EvolverError } from "@evolver/kernel";
 
-/** The rungs' points by id, with tiles that fit the problem. */
+/** The rungs' points by id, with tiles that fit the problem; without those that nothing makes fit. */
 export function rungPoints(
   problem: AttentionProblem,
   subgroup: number,
   limits: WorkgroupLimits,
 ): Readonly<Record<string, FlashPoint>> {
-  return Object.fromEntries(ladder.map(({ id, point }) => [id, fitPoint(point, problem, subgroup, limits)]));
+  return Object.fromEntries(
+    ladder.flatMap(({ id, point }): [string, FlashPoint][] => {
+      const fitted = fitOrNull(point, problem, subgroup, limits);
+      return fitted === null ? [] : [[id, fitted]];
+    }),
+  );
 }
 
-/** "shared 64×128, 4 rows a subgroup, 2 keys a lane, swizzled, vector 4, shuffle, persistent, packed heads". */
+/** The point made to fit, or null where it cannot be. */
+export function fitOrNull(
+  point: FlashPoint,
+  problem: AttentionProblem,
+  subgroup: number,
+  limits?: WorkgroupLimits,
+): FlashPoint | null {
+  try {
+    return fitPoint(point, problem, subgroup, limits);
+  } catch (error) {
+    if (error instanceof EvolverError && error.code === "INVALID_POINT") return null;
+    throw error;
+  }
+}
+
+const PIPELINES: Readonly<Record<FlashPoint["pipeline"], string>> = {
+  synchronous: "",
+  "double-buffered": ", double-buffered",
+  ring: ", ring of ",
+  roles: ", roles with a ring of ",
+  staggered: ", staggered",
+};
+
+/**
+ * All axes of a point in a line: "shared 128×64, padded, staggered, 32 rows a subgroup on 4 groups of lanes, 8 keys a
+ * lane, vector 4, unroll 4, shared, masked at edges, persistent, packed heads".
+ */
 export function describePoint(point: FlashPoint): string {
-  const { stage, queryRows, keyRows, rowsPerSubgroup, keysPerLane, layout, vector, exchange } = point;
-  const rows = `${rowsPerSubgroup} row${rowsPerSubgroup === 1 ? "" : "s"} a subgroup`;
-  const keys = `${keysPerLane} key${keysPerLane === 1 ? "" : "s"} a lane`;
-  const where =
+  const { stage, queryRows, keyRows, layout, pipeline, rowLanes, depth } = point;
+  const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
+  const deep = pipeline === "ring" || pipeline === "roles" ? depth : "";
+  return [
     stage === "global"
-      ? `global, ${queryRows} row${queryRows === 1 ? "" : "s"}`
-      : `shared ${queryRows}×${keyRows}, ${layout}`;
-  const schedule = point.schedule === "persistent" ? ", persistent" : "";
-  const heads = point.heads === "packed" ? ", packed heads" : "";
-  return `${where}, ${rows}, ${keys}, vector ${vector}, ${exchange}${schedule}${heads}`;
+      ? `global, ${count(queryRows, "row")}`
+      : `shared ${queryRows}×${keyRows}, ${layout}${PIPELINES[pipeline]}${deep}`,
+    `${count(point.rowsPerSubgroup, "row")} a subgroup${rowLanes === 1 ? "" : ` on ${rowLanes} groups of lanes`}`,
+    `${count(point.keysPerLane, "key")} a lane`,
+    `vector ${point.vector}`,
+    `unroll ${point.unroll}`,
+    point.exchange,
+    ...(point.masking === "at edges" ? ["masked at edges"] : []),
+    ...(point.schedule === "persistent" ? ["persistent"] : []),
+    ...(point.heads === "packed" ? ["packed heads"] : []),
+  ].join(", ");
 }

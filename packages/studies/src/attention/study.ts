@@ -51,15 +51,15 @@ import { parseShape } from "./shape.ts";
 
 /** What to change when a resource decides, the most promising first. */
 const REMEDIES: Readonly<Record<TermName, readonly (keyof FlashPoint)[]>> = {
-  arithmetic: ["rowsPerSubgroup", "keysPerLane", "vector"],
-  "special functions": ["rowsPerSubgroup", "keysPerLane"],
-  "instruction issue": ["vector", "rowsPerSubgroup", "keysPerLane", "exchange"],
-  shuffles: ["exchange", "keysPerLane", "rowsPerSubgroup"],
-  "shared memory": ["layout", "vector", "rowsPerSubgroup", "keysPerLane", "exchange"],
+  arithmetic: ["rowsPerSubgroup", "keysPerLane", "masking", "vector", "unroll"],
+  "special functions": ["rowLanes", "rowsPerSubgroup", "keysPerLane"],
+  "instruction issue": ["rowsPerSubgroup", "rowLanes", "keysPerLane", "vector", "masking", "exchange"],
+  shuffles: ["exchange", "rowLanes", "keysPerLane", "rowsPerSubgroup"],
+  "shared memory": ["rowLanes", "rowsPerSubgroup", "keysPerLane", "layout", "vector", "exchange"],
   "first-level cache": ["stage", "queryRows", "vector"],
-  "second-level cache": ["stage", "queryRows", "rowsPerSubgroup"],
-  "device memory": ["stage", "queryRows"],
-  latency: ["queryRows", "rowsPerSubgroup", "keyRows", "stage"],
+  "second-level cache": ["stage", "queryRows", "rowsPerSubgroup", "heads"],
+  "device memory": ["stage", "queryRows", "heads"],
+  latency: ["pipeline", "depth", "queryRows", "unroll", "keyRows", "schedule"],
 };
 
 const EXTENSIONS: Readonly<Record<EmitTarget, string>> = { js: "js", wgsl: "wgsl", cuda: "cu", hip: "hip" };
