@@ -230,7 +230,10 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["
         y: "GFLOP/s",
         logX: true,
         logY: true,
-        series: seriesBy(of("fma", "table"), "block", "chains"),
+        series: seriesBy(of("fma", "table"), "block", "chains").map(({ name, points }) => ({
+          name: name === "1" ? "1 chain" : `${name} chains`,
+          points,
+        })),
       },
     ].filter(({ series }) => series.length > 0),
   };
