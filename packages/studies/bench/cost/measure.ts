@@ -44,7 +44,7 @@ export interface MeasuredCandidate extends Candidate {
   readonly launchesPerRound: number;
 }
 
-export interface MeasuredShape {
+interface MeasuredShape {
   readonly shape: string;
   readonly flops: number;
   readonly truth: string;

@@ -18,7 +18,7 @@ import type { MeasuredCandidate, MeasuredReport } from "./measure.ts";
 import { quantile, spearman } from "./statistics.ts";
 
 /** Which half of the candidates one is in: constants are fitted on one, the model is judged on the other. */
-export type Half = "fitted" | "held out";
+type Half = "fitted" | "held out";
 
 /** One candidate on one shape, measured and foreseen. */
 export interface Pair extends MeasuredCandidate {
@@ -35,7 +35,7 @@ export interface Agreement {
   readonly error90: number;
 }
 
-export interface PredictedEntry {
+interface PredictedEntry {
   readonly id: string;
   readonly half: Half;
   /** Values in the order of `axes`. */
