@@ -17,7 +17,7 @@ const OPCODES: ReadonlyMap<number, string> = new Map([
   [0x947, "BRA"],
 ]);
 
-export interface Instruction {
+interface Instruction {
   /** As the disassembler calls it ("LDS.128"); the number in hexadecimal where it is not in the table. */
   readonly name: string;
   /** Where a branch goes, as the index of an instruction; null for others. */
