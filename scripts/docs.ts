@@ -2,12 +2,14 @@
  * `npm run docs`: writes real output into the documents: the generated blocks (minutes), the guide to the ladder and what
  * the commands of examples print (seconds).
  *
- *     node scripts/docs.ts [name ...]     only these generated blocks; "guide", "examples" for the others
+ *     node scripts/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
+ *                                         "guide" and "examples" for the others
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { H200_BLOCKS, h200Blocks } from "./h200/index.ts";
 import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -22,7 +24,6 @@ const GENERATED: Readonly<Record<string, string>> = {
 
 /** Generated blocks that are Markdown themselves, made from evidence. */
 const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
-  h200: `node ${join(root, "scripts", "h200Table.ts")}`,
   "cost-model": `node ${join(root, "scripts", "costModelTable.ts")}`,
 };
 
@@ -31,7 +32,12 @@ const WRITTEN: Readonly<Record<string, string>> = {
   guide: `evolver guide attention --evidence ${join(root, "evidence", "h200")} -o ${join(root, "docs", "ladder.md")}`,
 };
 
+/** All tables of what was measured on the H200. */
+const H200 = "h200";
+
 const known = [
+  H200,
+  ...H200_BLOCKS,
   ...Object.keys(GENERATED_MARKDOWN),
   ...Object.keys(GENERATED),
   ...Object.keys(WRITTEN),
@@ -44,6 +50,12 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+if ([H200, ...H200_BLOCKS].some((name) => wanted.includes(name))) {
+  for (const [name, text] of h200Blocks()) {
+    if (!wanted.includes(name) && !wanted.includes(H200)) continue;
+    for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
+  }
+}
 for (const [name, command] of Object.entries({ ...GENERATED, ...GENERATED_MARKDOWN })) {
   if (!wanted.includes(name)) continue;
   if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;

@@ -1,6 +1,7 @@
-# Correctness on a GPU machine, from the host archive: conformance, goldens, large buffers, faults, self-tests. From the
-# repository's root, with OUT the folder for the results and GOLDENS that of ../shared/data/attention:
-#   GOLDENS=… bash scripts/gpu/evidence-checks.sh
+# Correctness on a GPU machine, from the host archive: conformance, random programs, goldens, faults, large buffers,
+# self-tests, and beside them the cost of a launch and the noise of a judgement. About five minutes. From the repository's
+# root, with OUT the folder for the results and GOLDENS that of the golden values:
+#   EVOLVER_COMMIT=4763160 GOLDENS=… bash scripts/gpu/evidence-checks.sh
 goldens=$(readlink -f "$GOLDENS")
 . scripts/gpu/setup.sh
 cd /tmp/evolver-host
@@ -15,5 +16,6 @@ for device in cuda webgpu; do
 done
 keep large node packages/device/bench/large.ts --device cuda
 keep launch node packages/device/bench/launch.ts
+keep noise-cuda node packages/studies/bench/noise.ts --device cuda --cycles 50 --shape B1,H4,S128,D64
 bash scripts/gpu/selftest.sh /tmp/selftest && cp /tmp/selftest/selftest.json "$to/"
 tar -C "$OUT" -cf "$OUT/h200.tar" h200 && rm -r "$to"

@@ -114,7 +114,7 @@ export function readEvidence(folder: string): Evidence {
 }
 
 /** Of a file that scripts/evidence.ts kept; a bare report says nothing of its origin. */
-function originOf(document: Field): Origin {
+export function originOf(document: Field): Origin {
   const text = (...names: readonly string[]): string | null => {
     let field: Field = document;
     for (const name of names) {

@@ -19,7 +19,7 @@ export class Field {
       return new Field(file, "", JSON.parse(text));
     } catch (error) {
       throw new EvolverError("EVIDENCE_INVALID", `${file} is no JSON document: ${String(error)}`, {
-        hint: "measure it again, or remove the file: the guide then says that it was not measured",
+        hint: "measure it again, or remove the file: the documents then say that it was not measured",
         cause: error,
       });
     }
@@ -70,7 +70,7 @@ export class Field {
     const found = this.#value === undefined ? "missing" : (JSON.stringify(this.#value)?.slice(0, 60) ?? "");
     const name = this.#path === "" ? "the document" : this.#path;
     return new EvolverError("EVIDENCE_INVALID", `${this.#file}: ${name} is ${found}, and must be ${wanted}`, {
-      hint: "measure it again, or remove the file: the guide then says that it was not measured",
+      hint: "measure it again, or remove the file: the documents then say that it was not measured",
     });
   }
 
