@@ -136,7 +136,9 @@ function comparisonRow(evidence: H200, { evolution, shape, timeMs, entry }: Cham
   const own = shapeIn(evidence, evolution.device, shape);
   const cuda = shapeIn(evidence, "cuda", shape);
   const best = own === null ? null : bestRungOf(own);
-  const k11 = own?.entries.find(({ kind, id }) => kind === "rung" && id === LAST_RUNG.id) ?? null;
+  const k11 = own?.entries.find(
+    ({ kind, id, verified }) => kind === "rung" && verified && id === LAST_RUNG.id,
+  );
   const over = (other: PeerEntry | null | undefined, interleaved: boolean): string =>
     other === null || other === undefined
       ? NOTHING

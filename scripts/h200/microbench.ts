@@ -43,6 +43,19 @@ const DATASHEET: Readonly<Record<string, number>> = {
   triadGBPerSecond: 4800,
 };
 
+/** Plots that are shown, and others that are linked to, where they are there. */
+const PICTURES: readonly string[] = ["roofline", "chase"];
+const LINKED: readonly string[] = [
+  "streams",
+  "strided",
+  "caches",
+  "shared",
+  "arithmetic",
+  "occupancy-workgroups",
+  "barriers",
+  "copies",
+];
+
 const LARGER_UNITS: Readonly<Record<string, string>> = { "GFLOP/s": "TFLOP/s", "Gop/s": "Top/s" };
 
 function inUnit(value: number, unit: string): string {
@@ -57,29 +70,14 @@ export function microbenchBlock({ microbench, has }: H200): string {
     const figure = figures.get(id);
     return figure === undefined ? [] : [rowOf(id, figure, figures)];
   });
-  const plots = [
-    "roofline",
-    "streams",
-    "chase",
-    "caches",
-    "shared",
-    "arithmetic",
-    "occupancy-workgroups",
-    "copies",
-  ].filter((name) => has(`microbench/${name}.svg`));
+  const named = (names: readonly string[]): string[] => names.filter((name) => has(`microbench/${name}.svg`));
   const address = (name: string): string => `../evidence/h200/microbench/${name}.svg`;
+  const links = named(LINKED).map((name) => `[${name}](${address(name)})`);
   return [
     `${deviceName}, ${date ?? "no date"}, commit ${commit ?? "not recorded"}. ${verified ? "Every result was right." : "Not every result was right: see the file."}`,
     table(["", "figure", "measured", "datasheet", "of it"], "llrrr", rows),
-    ...plots.slice(0, 1).map((name) => `![${name} of ${deviceName}](${address(name)})`),
-    ...(plots.length < 2
-      ? []
-      : [
-          `Plots: ${plots
-            .slice(1)
-            .map((name) => `[${name}](${address(name)})`)
-            .join(", ")}.`,
-        ]),
+    ...named(PICTURES).map((name) => `![${name} of ${deviceName}](${address(name)})`),
+    ...(links.length === 0 ? [] : [`More plots: ${links.join(", ")}.`]),
   ].join("\n\n");
 }
 

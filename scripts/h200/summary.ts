@@ -13,7 +13,8 @@ export function readmeBlock(evidence: H200): string {
     return notMeasured("The attention ladder beside PyTorch on an H200", "evidence/h200/peers.json");
   const version = /^\d+\.\d+/.exec(peers.torch ?? "")?.[0] ?? "";
   const champions = championsOf(evidence).filter(({ evolution }) => evolution.device === "cuda");
-  const speed = (entry: PeerEntry | null): string => orNothing(entry?.tflops ?? null, digits);
+  const speed = (entry: PeerEntry | null): string =>
+    entry === null ? NOTHING : `${digits(entry.tflops)}${entry.verified ? "" : " ✗"}`;
   const rows = peers.shapes.map((shape) => {
     const rung = bestRungOf(shape);
     const [champion] = champions
@@ -41,7 +42,11 @@ export function readmeBlock(evidence: H200): string {
       "llrrrr",
       rows,
     ),
-    "Measured on an H200, in TFLOP/s; [docs/gpu.md](docs/gpu.md) has everything.",
+    `Measured on an H200, in TFLOP/s; [docs/gpu.md](docs/gpu.md) has everything.${
+      rows.flat().some((cell) => cell.includes("✗"))
+        ? " ✗: its error is beyond the tolerance that our kernels are held to."
+        : ""
+    }`,
   ].join("\n\n");
 }
 
