@@ -57,7 +57,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
 ];
 
-export const explanationOf = (row: Row): string =>
+const explanationOf = (row: Row): string =>
   EXPLANATIONS.find((each) => each.counters.includes(row.counter) && each.applies(row))?.why ??
   row.note ??
   "not explained";

@@ -82,7 +82,7 @@ export interface Evolution extends Origin {
 }
 
 /** A file of evidence, and how it came about. */
-export interface Source extends Origin {
+interface Source extends Origin {
   readonly file: string;
   readonly exitCode: number | null;
   readonly seconds: number | null;
