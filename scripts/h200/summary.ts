@@ -74,7 +74,9 @@ export function ladderBlock({ ladders }: H200): string {
 /** What was run for each file; it says so itself. */
 export function sourcesBlock({ sources }: H200): string {
   if (sources.length === 0) return notMeasured("The H200", "evidence/h200/*.json");
-  const machines = [...new Set(sources.flatMap(({ gpu }) => gpu ?? []))];
+  const named = [...new Set(sources.flatMap(({ gpu }) => gpu ?? []))];
+  // Some files say less of the same machine.
+  const machines = named.filter((name) => !named.some((other) => other !== name && other.startsWith(name)));
   return [
     `Machine: ${machines.join("; ") || "not recorded"}.`,
     table(
