@@ -13,8 +13,17 @@ import { parseArgs } from "node:util";
 import { h200Datasheet, MODEL_CONSTANTS, parseProfile } from "@evolver/device";
 import { fitConstants, lossOf } from "./cost/fit.ts";
 import { compileSlice, measureCandidates, type MeasuredReport, type MeasureOptions } from "./cost/measure.ts";
-import { agreementOf, countSlice, pairUp, reportOf } from "./cost/predict.ts";
+import { agreementOf, countSlice, pairUp, reportOf, type Origin } from "./cost/predict.ts";
 import { scatterSvg } from "./cost/scatter.ts";
+
+/** As scripts/evidence.ts keeps it. */
+interface Kept {
+  readonly result: MeasuredReport;
+  readonly command: string;
+  readonly date: string;
+  readonly versions: { readonly commit: string | null };
+  readonly machine?: { readonly gpu: string | null };
+}
 
 /** One that leaves most of a large GPU idle, one that fills it, and a language model's. */
 const SHAPES = ["B1,H8,S1024,D64", "B4,H16,S2048,D64", "B1,Hq32,Hkv8,S2048,D128,causal"];
@@ -64,7 +73,10 @@ async function predict(file: string): Promise<void> {
   const measured = measuredIn(file);
   const began = performance.now();
   const pairs = await pairUp(measured, file);
-  const report = reportOf(measured, pairs, machine, Math.round((performance.now() - began) / 1000));
+  const report = reportOf(measured, pairs, machine, {
+    origin: measured.origin ?? null,
+    secondsOfCounting: Math.round((performance.now() - began) / 1000),
+  });
   if (values.plot !== undefined) writeFileSync(values.plot, scatterSvg(report));
   print(report);
 }
@@ -91,12 +103,12 @@ async function fit(file: string): Promise<void> {
   });
 }
 
-/** What --measure printed, or the evidence that keeps it. */
-function measuredIn(file: string): MeasuredReport {
-  const parsed = JSON.parse(readFileSync(file, "utf8")) as
-    | MeasuredReport
-    | { readonly result: MeasuredReport };
-  return "result" in parsed ? parsed.result : parsed;
+/** What --measure printed, or the evidence that keeps it, with when and on what it was made. */
+function measuredIn(file: string): MeasuredReport & { readonly origin?: Origin } {
+  const parsed = JSON.parse(readFileSync(file, "utf8")) as MeasuredReport | Kept;
+  if (!("result" in parsed)) return parsed;
+  const { result, command, date, versions, machine: made } = parsed;
+  return { ...result, origin: { command, date, commit: versions.commit, gpu: made?.gpu ?? null } };
 }
 
 function print(value: unknown, indent = 1): void {

@@ -46,10 +46,20 @@ interface PredictedEntry {
   readonly bottleneck: string;
 }
 
+/** When, by what and on what it was measured. */
+export interface Origin {
+  readonly command: string;
+  readonly date: string;
+  readonly commit: string | null;
+  readonly gpu: string | null;
+}
+
 export interface PredictedReport {
   readonly what: string;
   readonly method: string;
   readonly deviceName: string;
+  /** Of the measurement, where it was kept with it. */
+  readonly origin: Origin | null;
   readonly profile: string;
   readonly constants: ModelConstants;
   readonly axes: readonly string[];
@@ -178,7 +188,7 @@ export function reportOf(
   measured: MeasuredReport,
   pairs: readonly Pair[],
   machine: MachineProfile,
-  secondsOfCounting: number,
+  about: Pick<PredictedReport, "origin" | "secondsOfCounting">,
 ): PredictedReport {
   const judged = pairs.map((pair) => ({ pair, modelled: pair.foreseen.model(machine) }));
   const off = ({ pair, modelled }: (typeof judged)[number]): number =>
@@ -187,6 +197,7 @@ export function reportOf(
     what: "the cost model's predictions beside measured times of attention candidates",
     method: `${measured.method} Predictions: counters of one tile, counted twice, and the machine profile; the constants that are fitted saw one half of the candidates only.`,
     deviceName: measured.deviceName,
+    origin: about.origin,
     profile: machine.name,
     constants: MODEL_CONSTANTS,
     axes: axes.map(({ name }) => name),
@@ -220,7 +231,7 @@ export function reportOf(
         ratio: round(modelled.timeMs / pair.timeMs),
         guess: guessWhy(pair.point, modelled, modelled.timeMs / pair.timeMs),
       })),
-    secondsOfCounting,
+    secondsOfCounting: about.secondsOfCounting,
   };
 }
 
