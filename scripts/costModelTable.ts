@@ -15,6 +15,7 @@ type Halves = Readonly<Record<"fitted" | "held out" | "all", Agreement>>;
 interface CostModel {
   readonly profile: string;
   readonly deviceName: string;
+  readonly origin: { readonly date: string; readonly commit: string | null; readonly gpu: string | null };
   readonly constants: Readonly<Record<string, number>>;
   readonly agreement: Halves;
   readonly shapes: readonly {
@@ -44,22 +45,18 @@ interface Ordering {
   }[];
 }
 
-interface Evidence<R> {
-  readonly date: string;
-  readonly versions: { readonly commit: string };
-  readonly result: R;
-}
-
 const folder = join(import.meta.dirname, "..", "evidence", "h200");
-const load = <R>(name: string): Evidence<R> =>
-  JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as Evidence<R>;
+const load = <R>(name: string): R => {
+  const { result } = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as { readonly result: R };
+  return result;
+};
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const table = (head: readonly string[], align: readonly string[], rows: readonly (readonly string[])[]) =>
   [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-const { result: model, versions, date } = load<CostModel>("cost-model");
-const { result: ordering } = load<Ordering>("cost-model-ordering");
+const model = load<CostModel>("cost-model");
+const ordering = load<Ordering>("cost-model-ordering");
 
 function agreementTable(): string {
   const row = (title: string, { candidates, spearman, medianError, error90 }: Agreement): string[] => [
@@ -85,8 +82,8 @@ const constants = Object.entries(model.constants)
   .map(([name, value]) => `${name} ${value}`)
   .join(", ");
 
-process.stdout
-  .write(`${model.deviceName}, profile "${model.profile}", measured at ${versions.commit} on ${date}.
+const { date, commit, gpu } = model.origin;
+const text = `${gpu ?? model.deviceName}, profile "${model.profile}", measured at ${commit} on ${date}.
 
 ${agreementTable()}
 
@@ -118,4 +115,5 @@ ${table(
     ...bestAfter.map((ratio) => `${ratio.toFixed(2)}×`),
   ]),
 )}
-`);
+`;
+process.stdout.write(text);
