@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { denseProblemStrides, ladder, planAttention } from "@evolver/attention";
+import { denseProblemStrides, fitPoint, ladder, planAttention, targetLimits } from "@evolver/attention";
 import type { AttentionProblem } from "@evolver/attention";
-import { emit } from "@evolver/kernel";
+import { emit, targetWaits } from "@evolver/kernel";
 import type { EmitTarget, Kernel } from "@evolver/kernel";
 import { programs } from "../packages/device/test/property/generate.ts";
 import { recordProgram } from "../packages/device/test/property/record.ts";
@@ -28,14 +28,21 @@ const windowed: AttentionProblem = {
   strides: denseProblemStrides(odd),
 };
 
-type Build = (subgroup: number) => { readonly name: string; readonly kernel: Kernel };
+type Build = (target: EmitTarget, subgroup: number) => { readonly name: string; readonly kernel: Kernel };
 
 const builds: readonly Build[] = ladder.flatMap((rung) =>
   [plain, windowed].flatMap((problem, p) =>
-    Object.entries({ itself: rung.point, ...rung.variants }).map(([variant, point]): Build => (subgroup) => ({
-      name: `${rung.id}_${variant.replaceAll(/\W/g, "_")}_${p}`,
-      kernel: planAttention(point, problem, { subgroup, writeLse: p === 0 }).kernel as unknown as Kernel,
-    })),
+    Object.entries({ itself: rung.point, ...rung.variants }).map(
+      ([variant, point]): Build =>
+        (target, subgroup) => {
+          const fitted = fitPoint(point, problem, subgroup, targetLimits(target));
+          const { kernel } = planAttention(fitted, problem, { subgroup, writeLse: p === 0 });
+          return {
+            name: `${rung.id}_${variant.replaceAll(/\W/g, "_")}_${p}`,
+            kernel: kernel as unknown as Kernel,
+          };
+        },
+    ),
   ),
 );
 
@@ -47,8 +54,8 @@ const random = fc.sample(programs, { numRuns: 12, seed: 7 }).map((program, k): B
 
 function sources(target: EmitTarget, subgroup: number, from: readonly Build[]): NamedSource[] {
   return from.map((build) => {
-    const { name, kernel } = build(subgroup);
-    const { source, entryPoint } = emit(kernel.build({ subgroup }), target);
+    const { name, kernel } = build(target, subgroup);
+    const { source, entryPoint } = emit(kernel.build({ subgroup, waits: targetWaits(target) }), target);
     // Rungs share a kernel's name; symbols of one file must differ.
     return { name, source: source.replaceAll(new RegExp(`\\b${entryPoint}\\(`, "g"), `${name}(`) };
   });

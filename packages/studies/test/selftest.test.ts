@@ -1,4 +1,4 @@
-/** Self-tests of rungs that keep a counter from launch to launch: as HIP programs, run on this machine's processor. */
+/** Self-tests of rungs that copy ahead or keep a counter, as HIP programs, run on this machine's processor. */
 
 import { emitSelftest } from "@evolver/kernel";
 import { expect, it } from "vitest";
@@ -19,7 +19,7 @@ function programOf(rung: string): string {
 
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
 withCompiler("HIP run on the processor", () => {
-  it.each(["k08", "k10"])("%s passes", (rung) => {
+  it.each(["k05", "k06", "k07", "k08", "k10", "k11"])("%s passes", (rung) => {
     for (const { status, output } of runHip(programOf(rung), 32, ["ascending", "descending"])) {
       expect(output).toContain("PASS flash_attention");
       expect(status).toBe(0);

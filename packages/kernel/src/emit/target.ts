@@ -91,6 +91,7 @@ export abstract class Target {
   protected asyncCopy(node: AsyncCopyNode, to: Operand, from: Operand, active: Operand | null): void {
     this.note(copyRequest(node), "plain copy", true);
     if (active === null) return this.#copy(node, to, from);
+    if (this.choose !== null) return this.#copyChosen(node, to, from, active);
     const target = { ...to, ...this.bind(to, to.type, "offset") };
     this.line(`if ${parenthesised(active)} {`);
     this.#nested(() => this.#copy(node, target, from));
@@ -121,6 +122,10 @@ export abstract class Target {
     to: Expression,
     step: Operand,
   ): string;
+  /** One of two values without a branch; null where a branch is as good. */
+  protected readonly choose:
+    | ((condition: Expression, value: Expression, otherwise: Expression) => Expression)
+    | null = null;
   /** How an endless loop begins. */
   protected readonly forever: string = "while (true) {";
   protected readonly equals: string = "==";
@@ -177,15 +182,28 @@ export abstract class Target {
     this.out.depth--;
   }
 
+  /** A copy that may be of nothing, without a branch: what is read then, the first element, is not used. */
+  #copyChosen(node: AsyncCopyNode, to: Operand, from: Operand, active: Operand): void {
+    const choose = this.choose as NonNullable<typeof this.choose>;
+    const condition = this.bind(active, "bool", "condition");
+    const source = this.bind(choose(condition, from, this.literal("u32", 0)), "u32", "source");
+    this.#copy(node, to, { ...from, ...source }, (part) => choose(condition, part, this.#zero(node)));
+  }
+
   /** A copy as a load and a store of the same width. */
-  #copy(node: AsyncCopyNode, to: Operand, from: Operand): void {
+  #copy(
+    node: AsyncCopyNode,
+    to: Operand,
+    from: Operand,
+    change: (part: Expression) => Expression = (part) => part,
+  ): void {
     const { from: memory, fromIndex: index, site, width } = node;
     const results = Array.from({ length: width }, () => ({ id: -1, type: memory.element }));
     const parts =
       width === 1
         ? [this.loadElement(memory, from)]
         : this.wideLoad({ kind: "load", memory, index, results, site }, from);
-    this.#store(node, to, parts);
+    this.#store(node, to, parts.map(change));
   }
 
   #store(node: AsyncCopyNode, to: Operand, parts: readonly Expression[]): void {

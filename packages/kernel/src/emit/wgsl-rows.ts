@@ -26,6 +26,10 @@ export const WGSL_TYPES: Readonly<Record<Exclude<ScalarType, HalfType>, string>>
   index: "u32",
 };
 
+/** Without a branch: SwiftShader's compiler takes exponential time over many branches in a row. */
+export const chosen = (condition: Expression, value: Expression, otherwise: Expression): Expression =>
+  call("select", otherwise, value, condition);
+
 type Pair = readonly [Operand, Operand];
 
 /** A comparison before other arguments could be read as a template list: `f(a < b, c > d)`. */
@@ -125,7 +129,7 @@ export const wgslRows: Omit<OpTable, "toF16" | "toBF16"> = {
   le: operator("<="),
   gt: operator(">"),
   ge: operator(">="),
-  // Of booleans too: && and || become branches, and many in a row keep SwiftShader's compiler busy for hours.
+  // Of booleans too: && and || would be branches.
   and: operator("&"),
   or: operator("|"),
   xor: (operands, { result }) => {

@@ -38,7 +38,7 @@ import { withHalves } from "./wgsl-half.ts";
 import { atomicCall } from "./wgsl-atomics.ts";
 import { AXES, openEntry, TAKEN_NAMES } from "./wgsl-entry.ts";
 import { PackedMemories } from "./wgsl-packed.ts";
-import { WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
+import { chosen, WGSL_TYPES, wgslLiteral, wgslRows } from "./wgsl-rows.ts";
 import { wgslHelpers } from "./wgsl-helpers.ts";
 
 /** Every field of the uniform struct has four bytes. */
@@ -47,6 +47,7 @@ const WORD_BYTES = 4;
 export class WgslEmitter extends Emitter {
   protected override readonly rows: OpTable;
   protected override readonly forever = "loop {";
+  protected override readonly choose = chosen;
   readonly #helpers: HelperTable;
   /** The narrowest access to each memory: what its array is made of, for a binding has one type. */
   readonly #widths: ReadonlyMap<Memory, number>;

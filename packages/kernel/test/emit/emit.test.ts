@@ -388,3 +388,24 @@ describe("subgroup widths that a target never has", () => {
     );
   });
 });
+
+describe("WGSL without branches, over which SwiftShader's compiler takes exponential time", () => {
+  it("combines booleans and copies what may not be there by selection", () => {
+    const params = { x: buffer(f32), y: buffer(f32, "write"), n: u32 };
+    const branchless = kernel("branchless", { params, workgroup: [32] }, ({ x, y, n }, gpu) => {
+      const tile = gpu.shared(f32, 4 * 32, "tile");
+      const i = gpu.localIndex;
+      const active = i.lt(n).and(i.ge(3)).or(i.eq(n));
+      gpu.copies.start({ to: tile, at: [i.mul(4)], from: x, index: [i.mul(4)], width: 4, active });
+      gpu.copies.commit();
+      gpu.copies.await();
+      gpu.barrier();
+      y.set(i, tile.get(i));
+    });
+    const { source } = emit(branchless.build({ subgroup: 32, waits: false }), "wgsl");
+    expect(source).not.toMatch(/&&|\|\|/);
+    // Only the guard of the grid.
+    expect(source.match(/\bif\b/g)).toHaveLength(1);
+    expect(source.match(/select\(/g)).toHaveLength(5);
+  });
+});
