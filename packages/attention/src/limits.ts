@@ -5,11 +5,17 @@ import type { EmitTarget } from "@evolver/kernel";
 import { DEFAULT_LIMITS } from "./flash/point.ts";
 import type { WorkgroupLimits } from "./flash/point.ts";
 
+/** WebGPU's narrower subgroups are a processor's: SwiftShader's, llvmpipe's. */
+const NARROWEST_GPU = 16;
+/** Those have 16 or 32 vector registers, and compilers that take a minute for code that wants hundreds. */
+const PROCESSOR_REGISTERS = 96;
+
 /** The device's limits, but no more than every CUDA kernel gets, so that points mean the same everywhere. */
-export function limitsOf({ limits }: Device): WorkgroupLimits {
+export function limitsOf({ id, limits, subgroupSize }: Device): WorkgroupLimits {
   return {
     sharedBytes: Math.min(DEFAULT_LIMITS.sharedBytes, limits.maxSharedBytes),
     invocations: Math.min(DEFAULT_LIMITS.invocations, limits.maxInvocationsPerWorkgroup),
+    ...(id === "webgpu" && subgroupSize < NARROWEST_GPU && { registers: PROCESSOR_REGISTERS }),
   };
 }
 

@@ -3,7 +3,17 @@
 import { openDevice, type Device, type DeviceLimits } from "@evolver/device";
 import type { Kernel, KernelIR, Params } from "@evolver/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { attention, compareAttention, createProblem, ladder, limitsOf, randomInputs } from "../src/index.ts";
+import {
+  attention,
+  checkPoint,
+  compareAttention,
+  createProblem,
+  fitPoint,
+  ladder,
+  limitsOf,
+  randomInputs,
+  rungById,
+} from "../src/index.ts";
 
 /** What WebGPU guarantees, and SwiftShader and many phones have not much more of. */
 const SMALL = { maxSharedBytes: 16 * 1024, maxInvocationsPerWorkgroup: 256 };
@@ -28,6 +38,18 @@ describe("a device with little shared memory", () => {
   test("its limits are those of points; a device with more counts as an ordinary one", () => {
     expect(limitsOf(limited(cpu, SMALL, []))).toEqual({ sharedBytes: 16384, invocations: 256 });
     expect(limitsOf(cpu)).toEqual({ sharedBytes: 232_448, invocations: 1024 });
+  });
+
+  test("a processor that poses as a GPU has few registers", () => {
+    const webgpu = (subgroupSize: number) =>
+      limitsOf({ ...limited(cpu, SMALL, []), id: "webgpu", subgroupSize });
+    expect(webgpu(32)).toEqual({ sharedBytes: 16384, invocations: 256 });
+    const narrow = webgpu(4);
+    expect(narrow).toEqual({ sharedBytes: 16384, invocations: 256, registers: 96 });
+    const { point } = rungById("k11");
+    const smaller = fitPoint(point, problem, 4, narrow);
+    expect(checkPoint(point, problem, 4, narrow)).not.toBeNull();
+    expect(checkPoint({ ...smaller, rowsPerSubgroup: 8 }, problem, 4, narrow)).toMatch(/registers; 96/);
   });
 
   test.each([undefined, ...ladder.map(({ id }) => id)])("kernel %s fits and is right", async (kernel) => {

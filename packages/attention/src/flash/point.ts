@@ -94,6 +94,8 @@ const MOST_STEPS = 64;
 export interface WorkgroupLimits {
   readonly sharedBytes: number;
   readonly invocations: number;
+  /** Values that an invocation may keep in its inner loops; those of a GPU if left out. */
+  readonly registers?: number;
 }
 
 /** The most that any known device gives a workgroup: NVIDIA's data-centre cards. */
@@ -129,10 +131,11 @@ function objectionTo(
   const text = whyContradictory(point, subgroup);
   if (text !== null) return { excess: "none", text };
   const { workgroup, sharedBytes, registers } = geometryOf(point, problem.shape.dim, subgroup);
-  if (registers > MAX_REGISTERS)
+  const mostRegisters = limits.registers ?? MAX_REGISTERS;
+  if (registers > mostRegisters)
     return {
       excess: "registers",
-      text: `An invocation keeps ${registers} values in registers; ${MAX_REGISTERS} is the most.`,
+      text: `An invocation keeps ${registers} values in registers; ${mostRegisters} is the most.`,
     };
   if (workgroup > limits.invocations)
     return {
