@@ -35,8 +35,6 @@ const sumOf = (
 
 /** Of asynchronous copies to shared memory, which are no ordinary loads and stores. */
 const ASYNC = {
-  requests: "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
-  sectors: "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
   bytes: "smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
   instructions: "smsp__inst_executed_op_ldgsts.sum",
   wavefronts: "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
@@ -50,14 +48,13 @@ export const OPCODES = "sass__inst_executed_per_opcode";
 export const comparisons: readonly Comparison[] = [
   {
     title: "global load requests",
-    terms: { "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1, [ASYNC.requests]: 1 },
-    optional: [ASYNC.requests],
+    // Asynchronous copies are among them.
+    terms: { "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1 },
     sim: (counted) => sumOf(counted, true, "readRequests"),
   },
   {
     title: "global load sectors",
-    terms: { "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1, [ASYNC.sectors]: 1 },
-    optional: [ASYNC.sectors],
+    terms: { "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1 },
     sim: (counted) => sumOf(counted, true, "readSectors"),
   },
   {

@@ -23,37 +23,38 @@ export const COLUMNS: readonly (readonly [counter: string, head: string])[] = [
   ["barriers, one a subgroup", "barriers"],
 ];
 
-const copiesAsynchronously = ({ rung }: Row): boolean =>
-  ladder.some(({ id, point }) => id === rung && (point.pipeline === "ring" || point.pipeline === "roles"));
+/** Pipelines whose copies are asynchronous. */
+const ASYNCHRONOUS: readonly string[] = ["ring", "roles", "staggered"];
 
-/** Fewer on the hardware: part of what the simulator counts is elsewhere. */
-const lessOnHardware = ({ ncu, sim }: Row): boolean => ncu !== null && ncu < sim;
+const copiesAsynchronously = ({ rung }: Row): boolean =>
+  ladder.some(({ id, point }) => id === rung && ASYNCHRONOUS.includes(point.pipeline));
+
+const hasPhases = ({ rung }: Row): boolean =>
+  ladder.some(({ id, point }) => id === rung && point.pipeline === "roles");
 
 const moreOnHardware = ({ ncu, sim }: Row): boolean => ncu !== null && ncu > sim;
 
 /** The first that applies is printed; else the note of the measurement itself. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
-    counters: [
-      "global load requests",
-      "global load sectors",
-      "global load bytes",
-      "shared store instructions",
-      "shared wavefronts",
-      "shared bank conflicts",
-    ],
-    applies: (row) => copiesAsynchronously(row) && lessOnHardware(row),
-    why: "asynchronous copies are counted under `ldgsts`, apart from loads and stores; only those of its counters that this GPU has are added",
+    counters: ["global load sectors"],
+    applies: (row) => copiesAsynchronously(row) && moreOnHardware(row),
+    why: "each asynchronous copy of a subgroup counts as one sector more than it reads",
   },
   {
-    counters: ["global store requests", "global store sectors", "shared store instructions"],
+    counters: ["shared wavefronts"],
+    applies: (row) => copiesAsynchronously(row) && moreOnHardware(row),
+    why: "an asynchronous copy of 16 bytes a lane counts as 7.25 wavefronts (9.25 in k07), a store of as much as 4",
+  },
+  {
+    counters: ["barriers, one a subgroup"],
+    applies: (row) => hasPhases(row) && moreOnHardware(row),
+    why: "one barrier more a workgroup: phase barriers are initialised before it",
+  },
+  {
+    counters: ["global store requests", "global store sectors"],
     applies: moreOnHardware,
     why: "NVRTC 13 splits 8-byte stores into two of 4 bytes: the same bytes in more requests, and twice the sectors",
-  },
-  {
-    counters: ["shared bank conflicts", "shared wavefronts"],
-    applies: (row) => (row.rung === "k02" || row.rung === "k03") && moreOnHardware(row),
-    why: "conflicting accesses are replayed, and under load some more often than their banks demand",
   },
 ];
 
