@@ -15,7 +15,11 @@ type Halves = Readonly<Record<"fitted" | "held out" | "all", Agreement>>;
 interface CostModel {
   readonly profile: string;
   readonly deviceName: string;
-  readonly origin: { readonly date: string; readonly commit: string | null; readonly gpu: string | null };
+  readonly origin: {
+    readonly date: string;
+    readonly commit: string | null;
+    readonly gpu: string | null;
+  } | null;
   readonly constants: Readonly<Record<string, number>>;
   readonly agreement: Halves;
   readonly shapes: readonly {
@@ -82,8 +86,12 @@ const constants = Object.entries(model.constants)
   .map(([name, value]) => `${name} ${value}`)
   .join(", ");
 
-const { date, commit, gpu } = model.origin;
-const text = `${gpu ?? model.deviceName}, profile "${model.profile}", measured at ${commit} on ${date}.
+const { deviceName, profile, origin } = model;
+const where =
+  origin === null
+    ? deviceName
+    : `${origin.gpu ?? deviceName}, measured at ${origin.commit} on ${origin.date}`;
+const text = `${where}; profile "${profile}".
 
 ${agreementTable()}
 

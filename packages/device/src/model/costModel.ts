@@ -10,7 +10,7 @@
  *
  * | term | counts | microbenchmark: figure | profile |
  * | --- | --- | --- | --- |
- * | instruction issue | all instructions but integer ones | arithmetic: fmaPeak | issuesPerClock |
+ * | instruction issue | all instructions, a share of integer ones | arithmetic: fmaPeak | issuesPerClock |
  * | arithmetic | floating-point instructions | arithmetic: fmaPeak | arithmeticLanesPerClock |
  * | special functions | exp2, division, … | arithmetic: exp2FlushedPeak | specialLanesPerClock |
  * | shuffles | subgroup operations | shared: shufflePeak | shuffleLanesPerClock |
@@ -20,8 +20,8 @@
  * | device memory | each buffer once | streams: copyGBPerSecond | memoryGBPerSecond |
  * | latency | dependent steps of one workgroup | chase: cacheLatencyNs; shared: sharedLatencyNs; barriers: barrierNs | cacheLatencyClocks, sharedLatencyClocks, barrierClocks |
  *
- * Integer instructions are mostly addresses: compilers move them out of loops or fold them into accesses, so they are
- * left out. How many workgroups are resident depends on registers, too, which only the compiler knows: see registers.ts.
+ * Integer instructions are mostly addresses: compilers move them out of loops or fold them into accesses, so a share of
+ * them counts. How many workgroups are resident depends on registers, too, which only the compiler knows: see registers.ts.
  */
 
 import type { Counters } from "../counters.ts";
@@ -79,13 +79,16 @@ export interface ModelConstants {
   readonly loneClocks: number;
   /** Reads from global memory that a subgroup has in flight at a time. */
   readonly readsInFlight: number;
+  /** Of integer instructions, those that are issued: of most, compilers make parts of addresses, or leave loops without them. */
+  readonly integerShare: number;
 }
 
 export const MODEL_CONSTANTS: ModelConstants = Object.freeze({
-  busyExponent: 1.36,
-  latencyExponent: 2.6,
-  loneClocks: 1.75,
-  readsInFlight: 3,
+  busyExponent: 2.2,
+  latencyExponent: 1.55,
+  loneClocks: 1.05,
+  readsInFlight: 1.7,
+  integerShare: 0.45,
 });
 
 const SECTOR_BYTES = 32;
@@ -114,7 +117,12 @@ export function modelTime(
   const uneven = (Math.ceil(subgroups / schedulers) * schedulers) / subgroups;
   const { issuedSpecial, issuedMemory, issuedSubgroup } = counters;
   const issuedFloat = counters.issuedArithmetic - counters.issuedInteger;
-  const issued = issuedFloat + issuedSpecial + issuedMemory + issuedSubgroup;
+  const issued =
+    issuedFloat +
+    constants.integerShare * counters.issuedInteger +
+    issuedSpecial +
+    issuedMemory +
+    issuedSubgroup;
   const milliseconds: Readonly<Record<TermName, number>> = {
     "instruction issue": busy(uneven * issued, profile.issuesPerClock.value),
     arithmetic: busy(uneven * issuedFloat * lanes, profile.arithmeticLanesPerClock.value),

@@ -46,7 +46,9 @@ describe("the cost model", () => {
     // 66.9 TFLOP/s is 132 multiprocessors · 128 lanes · 2 FLOP · 1.98 GHz: 669 GFLOP take 10 ms.
     const instructions = 669e9 / 2 / 32;
     const modelled = modelTime(h200Datasheet, workload({ issuedArithmetic: instructions }));
-    expect(modelled.timeMs - launchMs).toBeCloseTo(10, 1);
+    expect(modelled.timeMs - launchMs).toBeGreaterThan(10 * 0.999);
+    // A little is left of the latency that other workgroups hide.
+    expect(modelled.timeMs - launchMs).toBeLessThan(10 * 1.015);
     expect(["arithmetic", "instruction issue"]).toContain(modelled.bottleneck);
   });
 
@@ -110,10 +112,12 @@ describe("the cost model", () => {
     expect(both).toBeLessThan(0.95 * (arithmetic + shared));
   });
 
-  it("leaves out integer instructions, which compilers fold away", () => {
-    const float = modelTime(h200Datasheet, workload({ issuedArithmetic: 1e9 }));
-    const mixed = modelTime(h200Datasheet, workload({ issuedArithmetic: 3e9, issuedInteger: 2e9 }));
-    expect(mixed.timeMs).toBe(float.timeMs);
+  it("counts a share of integer instructions, of which compilers fold many away", () => {
+    const of = (float: number, integer: number) =>
+      modelTime(h200Datasheet, workload({ issuedArithmetic: float + integer, issuedInteger: integer }))
+        .timeMs;
+    expect(of(1e9, 2e9)).toBeCloseTo(of(1e9 + 2e9 * MODEL_CONSTANTS.integerShare, 0), 9);
+    expect(of(1e9, 2e9)).toBeLessThan(of(3e9, 0));
   });
 
   it("hides latency behind other workgroups as far as registers let them in", () => {

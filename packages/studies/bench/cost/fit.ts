@@ -9,6 +9,7 @@ const LIMITS: Readonly<Record<keyof ModelConstants, readonly [number, number]>> 
   latencyExponent: [1, 8],
   loneClocks: [0.5, 6],
   readsInFlight: [1, 64],
+  integerShare: [0.01, 1],
 };
 const STEPS = 2500;
 /** Width of a step on a logarithmic scale, at first and at the end. */
