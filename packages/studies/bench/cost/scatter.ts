@@ -49,9 +49,7 @@ export function scatterSvg({ shapes, deviceName, profile }: PredictedReport): st
     `<text x="${SIZE / 2}" y="${SIZE - 12}" text-anchor="middle">measured, ms</text>`,
     `<text transform="translate(16 ${SIZE / 2}) rotate(-90)" text-anchor="middle">predicted, ms</text>`,
   ];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}" font-family="sans-serif" font-size="12" fill="none">\n${parts
-    .map((part) => part.replace("<text ", part.includes("fill=") ? "<text " : '<text fill="black" '))
-    .join("\n")}\n</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}" font-family="sans-serif" font-size="12">\n${parts.join("\n")}\n</svg>\n`;
 }
 
 const escape = (text: string): string =>
