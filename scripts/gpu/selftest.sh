@@ -40,7 +40,7 @@ test_one() {
     { \"name\": \"$name\", \"emitted\": \"$target\", \"pass\": $pass, \"exit\": $code, \"output\": [$text] }"
 }
 
-for rung in ${RUNGS:-k01 k02 k03 k04 k05 k06 k07 k08 k09 k10 k11}; do test_one "$rung" "attention/$rung" --shape "$shape"; done
+for rung in ${RUNGS:-k01 k02 k03 k04 k05 k06 k07 k08 k09 k10 k11 k12}; do test_one "$rung" "attention/$rung" --shape "$shape"; done
 test_one rowSums "examples/kernels.ts#rowSums"
 test_one histogram "examples/kernels.ts#histogram"
 

@@ -22,11 +22,25 @@ import { k08 } from "./rungs/k08-persistent.ts";
 import { k09 } from "./rungs/k09-packed-heads.ts";
 import { k10 } from "./rungs/k10-persistent-packed.ts";
 import { k11 } from "./rungs/k11-register-tiles.ts";
+import { k12 } from "./rungs/k12-evolved.ts";
 
 export type { Claim, ClaimCase, ClaimContext, Rung } from "./rungs/rung.ts";
 
 /** In order; each builds on those before. */
-export const ladder: readonly Rung[] = Object.freeze([k01, k02, k03, k04, k05, k06, k07, k08, k09, k10, k11]);
+export const ladder: readonly Rung[] = Object.freeze([
+  k01,
+  k02,
+  k03,
+  k04,
+  k05,
+  k06,
+  k07,
+  k08,
+  k09,
+  k10,
+  k11,
+  k12,
+]);
 
 /** @throws EvolverError UNKNOWN_RUNG */
 export function rungById(id: string): Rung {

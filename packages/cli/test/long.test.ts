@@ -53,7 +53,7 @@ describe("ladder", () => {
     expect(report).toMatchObject({ study: "attention", device: "sim", timeKind: "modelled" });
     const ids = report.rungs.map(({ id }) => id);
     expect(ids.slice(0, 4)).toEqual(["k01", "k02", "k03", "k04"]);
-    expect(ids.slice(-2)).toEqual(["k09", "k10"]);
+    expect(ids.slice(-2)).toEqual(["k11", "k12"]);
     expect(report.rungs).toMatchObject(report.rungs.map(() => ({ verified: true })));
   });
 

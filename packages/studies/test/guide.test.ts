@@ -153,7 +153,15 @@ describe("every rung", () => {
     const bases = Object.fromEntries(
       counted.map(({ subject }) => [subject.rung.id, subject.base?.id ?? null]),
     );
-    expect(bases).toMatchObject({ k01: null, k02: "k01", k03: "k02", k04: "k03", k05: "k04", k10: "k09" });
+    expect(bases).toMatchObject({
+      k01: null,
+      k02: "k01",
+      k03: "k02",
+      k04: "k03",
+      k05: "k04",
+      k10: "k09",
+      k12: "k11",
+    });
   });
 
   it("has answers with the numbers that are counted", () => {
@@ -196,6 +204,7 @@ describe("every rung", () => {
       k08: [`= ${own("k08").globalAtomics} atomic operations`],
       k10: [`Why ${own("k10").barriers}?`],
       k11: [`= ${geometry("k11").registers},`],
+      k12: [`Why ${own("k12").barriers}?`],
     };
     for (const [id, expected] of Object.entries(numbers)) {
       const section = sectionsOf(bare).get(id) ?? "";
@@ -409,6 +418,7 @@ describe("pictures", () => {
     expect(shown("k08")).toContain("32 tiles for 3 workgroups, the longest of each head first");
     expect(shown("k09")).toContain("q0, h3");
     expect(shown("k11")).toContain("8 rows × 8 keys");
+    expect(shown("k12")).toContain("4 rows × 8 keys");
   });
 });
 

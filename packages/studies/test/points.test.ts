@@ -1,6 +1,6 @@
 /** Points in words, and the rungs as points for a problem and a device. */
 
-import { axes, checkPoint, createProblem, rungById, type FlashPoint } from "@evolver/attention";
+import { axes, checkPoint, createProblem, ladder, rungById, type FlashPoint } from "@evolver/attention";
 import { expect, it } from "vitest";
 import { describePoint, rungPoints } from "../src/attention/points.ts";
 
@@ -22,7 +22,7 @@ it("roles, register tiles and what is done besides, in words", () => {
 
 it("every step along an axis is another text", () => {
   let steps = 0;
-  for (const id of ["k01", "k04", "k05", "k06", "k07", "k10", "k11"]) {
+  for (const id of ["k01", "k04", "k05", "k06", "k07", "k10", "k11", "k12"]) {
     const { point } = rungById(id);
     for (const { name, values } of axes)
       for (const value of values) {
@@ -38,6 +38,6 @@ it("every step along an axis is another text", () => {
 it("rungs that nothing makes fit are left out", () => {
   const wide = createProblem({ ...problem.shape, dim: 256 });
   const small = { sharedBytes: 16 * 1024, invocations: 256 };
-  expect(Object.keys(rungPoints(problem, 32, small))).toHaveLength(11);
+  expect(Object.keys(rungPoints(problem, 32, small))).toHaveLength(ladder.length);
   expect(Object.keys(rungPoints(wide, 32, small))).toEqual(["k01"]);
 });

@@ -19,7 +19,7 @@ function programOf(rung: string): string {
 
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
 withCompiler("HIP run on the processor", () => {
-  it.each(["k05", "k06", "k07", "k08", "k10", "k11"])("%s passes", (rung) => {
+  it.each(["k05", "k06", "k07", "k08", "k10", "k11", "k12"])("%s passes", (rung) => {
     for (const { status, output } of runHip(programOf(rung), 32, ["ascending", "descending"])) {
       expect(output).toContain("PASS flash_attention");
       expect(status).toBe(0);

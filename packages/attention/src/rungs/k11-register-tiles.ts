@@ -1,23 +1,16 @@
 import { denseProblemStrides } from "../tensor.ts";
-import { atLeast, atMost, exactly, keyValueBytes, memoryOf, type ClaimContext, type Rung } from "./rung.ts";
+import {
+  atLeast,
+  atMost,
+  exactly,
+  flopsPerSharedByte,
+  keyValueBytes,
+  passesPerTileRead,
+  type Rung,
+} from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
 const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };
-
-/** Floating-point operations for each byte read from shared memory. */
-const flopsPerByte = (counters: ReturnType<ClaimContext>): number =>
-  counters.flops / counters.sharedReadBytes;
-
-/** Tiles that are filled 16 bytes a lane, lane after lane. */
-const TILES = ["q_tile", "k_tile", "v_tile"];
-
-/** Passes over the banks for each read of 16 bytes a lane, where each write of the same takes four. */
-function passesPerRead(counters: ReturnType<ClaimContext>): number {
-  const tiles = TILES.map((name) => memoryOf(counters, name));
-  const sum = (of: "passes" | "writeRequests" | "readRequests"): number =>
-    tiles.reduce((all, tile) => all + tile[of], 0);
-  return (sum("passes") - 4 * sum("writeRequests")) / sum("readRequests");
-}
 
 export const k11: Rung = {
   id: "k11",
@@ -74,7 +67,8 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
     },
     {
       text: "at least 4 times the floating-point operations of k04 for each byte read from shared memory",
-      check: (counters) => atLeast(flopsPerByte(counters("k11")) / flopsPerByte(counters("k04")), 4),
+      check: (counters) =>
+        atLeast(flopsPerSharedByte(counters("k11")) / flopsPerSharedByte(counters("k04")), 4),
     },
     {
       text: "no bank conflict is left",
@@ -82,7 +76,7 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
     },
     {
       text: "reads of queries, keys and values take 2 passes for 16 bytes a lane; lanes with an address each take 4",
-      check: (counters) => exactly(passesPerRead(counters("k11")), 2),
+      check: (counters) => exactly(passesPerTileRead(counters("k11")), 2),
     },
     {
       text: "at most 2/5 of k04's instructions, of all kinds together",

@@ -51,6 +51,20 @@ export function memoryOf(counters: Counters, name: string): MemoryCounters {
 export const keyValueBytes = (counters: Counters): number =>
   memoryOf(counters, "k").readBytes + memoryOf(counters, "v").readBytes;
 
+/** Floating-point operations for each byte read from shared memory. */
+export const flopsPerSharedByte = ({ flops, sharedReadBytes }: Counters): number => flops / sharedReadBytes;
+
+/** Tiles that are filled 16 bytes a lane, lane after lane. */
+const TILES = ["q_tile", "k_tile", "v_tile"];
+
+/** Passes over the banks for each read of 16 bytes a lane from the tiles, where each write of the same takes four. */
+export function passesPerTileRead(counters: Counters): number {
+  const tiles = TILES.map((name) => memoryOf(counters, name));
+  const sum = (of: "passes" | "writeRequests" | "readRequests"): number =>
+    tiles.reduce((all, tile) => all + tile[of], 0);
+  return (sum("passes") - 4 * sum("writeRequests")) / sum("readRequests");
+}
+
 const PASS_BYTES = 128;
 
 /**

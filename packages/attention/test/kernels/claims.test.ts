@@ -4,6 +4,7 @@ import {
   claimCounters,
   claimProblem,
   createProblem,
+  fitPoint,
   ladder,
   planAttention,
   rungById,
@@ -47,6 +48,21 @@ describe("claims", () => {
     expect(results[1]).toMatchObject({ holds: false, value: 32, limit: 8 });
   });
 
+  it("of k12 fail for k11's rows, without a counter, and for a causal variant that shares", async () => {
+    const rung = rungById("k12");
+    const [, perByte, price, bytes, , , counter] = await runClaims(sim, {
+      ...rung,
+      point: rungById("k11").point,
+    });
+    expect(perByte).toMatchObject({ holds: true });
+    expect(price).toMatchObject({ holds: false, value: 1 });
+    expect(bytes).toMatchObject({ holds: false, value: 1, limit: 2 });
+    expect(counter).toMatchObject({ holds: false, value: 0, limit: 8 });
+    const results = await runClaims(sim, { ...rung, variants: { causal: rung.point } });
+    expect(results.at(-2)).toMatchObject({ holds: false, value: 64 });
+    expect(results.at(-1)).toMatchObject({ holds: false, value: 1 });
+  });
+
   it("cannot compare with a later rung", async () => {
     const rung = { ...rungById("k02"), claims: rungById("k03").claims };
     await expect(runClaims(sim, rung)).rejects.toMatchObject({ code: "UNKNOWN_RUNG" });
@@ -65,6 +81,16 @@ describe("claims", () => {
     expect(ladder.map(({ id }) => id)).toEqual(ladder.map(({ id }) => id).toSorted());
   });
 });
+
+/** When the last of so many workgroups is done, where each takes the next item whenever it is free. */
+function longestOf(workgroups: number, lengths: readonly number[]): number {
+  const ends = Array.from({ length: workgroups }, () => 0);
+  for (const length of lengths) {
+    const first = ends.indexOf(Math.min(...ends));
+    ends[first] = (ends[first] as number) + length;
+  }
+  return Math.max(...ends);
+}
 
 /** Numbers in the rungs' `found`. */
 describe("what was found", () => {
@@ -130,6 +156,44 @@ describe("what was found", () => {
       counters.issuedSubgroup!;
     expect([issued(after), issued(before)]).toEqual([89_784, 229_504]);
     expect(after.workgroups).toBe(1);
+  });
+
+  it("k12: 69,636 bytes instead of 105,472; shuffles cost 277,072 arithmetic instructions instead of 167,888", async () => {
+    const on = rungById("k12").claimCase!;
+    const [before, after, causal] = [
+      await found("k11", on),
+      await found("k12", on),
+      await found("k12 causal", on),
+    ];
+    expect([after.sharedBytes, before.sharedBytes]).toEqual([69_636, 105_472]);
+    expect([causal.issuedArithmetic, before.issuedArithmetic]).toEqual([277_072, 167_888]);
+    // An H200's multiprocessor has 228 KiB, and keeps 1 of them for itself for each workgroup.
+    const fit = ({ sharedBytes }: Found): number => Math.floor((228 * 1024) / (sharedBytes! + 1024));
+    expect([fit(after), fit(before)]).toEqual([3, 2]);
+  });
+
+  it("k12: causal tiles of Llama's heads end after 28 tiles of keys in order, after 18 with the longest first", () => {
+    const { queryRows, keyRows } = rungById("k12").variants["causal"] as FlashPoint;
+    const heads = Array.from({ length: 32 }, (_, head) => head);
+    const lengths = Array.from({ length: 1024 / queryRows }, (_, tile) => ((tile + 1) * queryRows) / keyRows);
+    expect(
+      longestOf(
+        132,
+        heads.flatMap(() => lengths),
+      ),
+    ).toBe(28);
+    expect(
+      longestOf(
+        132,
+        lengths.toReversed().flatMap((length) => heads.map(() => length)),
+      ),
+    ).toBe(18);
+  });
+
+  it("k12 at 64 columns needs half as many rows a subgroup as k11, which at 128 columns has as few", () => {
+    const wide = createProblem({ batch: 1, headsQ: 8, headsKv: 8, seqQ: 1024, seqK: 1024, dim: 128 });
+    expect(fitPoint(rungById("k11").point, wide, 32).rowsPerSubgroup).toBe(16);
+    expect(rungById("k12").point.rowsPerSubgroup).toBe(16);
   });
 
   it.each([

@@ -12,11 +12,25 @@ import { k08 } from "./k08.ts";
 import { k09 } from "./k09.ts";
 import { k10 } from "./k10.ts";
 import { k11 } from "./k11.ts";
+import { k12 } from "./k12.ts";
 import type { Lesson } from "./lesson.ts";
 
 export type { Lesson } from "./lesson.ts";
 
-const lessons: Readonly<Record<string, Lesson>> = { k01, k02, k03, k04, k05, k06, k07, k08, k09, k10, k11 };
+const lessons: Readonly<Record<string, Lesson>> = {
+  k01,
+  k02,
+  k03,
+  k04,
+  k05,
+  k06,
+  k07,
+  k08,
+  k09,
+  k10,
+  k11,
+  k12,
+};
 
 /** @throws EvolverError LESSON_MISSING for a rung that nobody wrote one for */
 export function lessonOf(rung: string): Lesson {

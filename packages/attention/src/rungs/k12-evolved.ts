@@ -1,0 +1,106 @@
+import { geometryOf } from "../flash/geometry.ts";
+import { denseProblemStrides } from "../tensor.ts";
+import {
+  atLeast,
+  atMost,
+  exactly,
+  flopsPerSharedByte,
+  keyValueBytes,
+  passesPerTileRead,
+  type Rung,
+} from "./rung.ts";
+import { k11 } from "./k11-register-tiles.ts";
+
+const SUBGROUP = 32;
+const HEADS = 2;
+const shape = { batch: 1, headsQ: HEADS, headsKv: HEADS, seqQ: 128, seqK: 128, dim: 64 };
+/** Fewer than there are tiles. */
+const WORKGROUPS = 3;
+
+const point = { ...k11.point, queryRows: 64, rowsPerSubgroup: 16, schedule: "persistent" } as const;
+const TILES = (HEADS * shape.seqQ) / point.queryRows;
+
+export const k12: Rung = {
+  id: "k12",
+  title: "What evolution found: half the rows, taken from a counter",
+  idea: `Nobody wrote this rung: evolution on an H200 arrived at it from k01. It is k11 with half of everything along the rows:
+64 a workgroup, 16 a subgroup, 4 rows × 8 keys a lane. A lane reads more for each number that it computes and keeps half as
+many, and there are twice as many workgroups, of which more fit on a multiprocessor. They take tiles of queries from k08's
+counter. The causal variant is what another run found for Llama's heads under a causal mask: 128 rows again, in 8 subgroups,
+and probabilities are exchanged by shuffles and not through shared memory.`,
+  point,
+  variants: {
+    causal: { ...point, queryRows: 128, exchange: "shuffle" },
+  },
+  claimCase: {
+    problem: { shape, mask: { kind: "full" }, scale: 0.125, softcap: 0, strides: denseProblemStrides(shape) },
+    persistentWorkgroups: WORKGROUPS,
+  },
+  claims: [
+    {
+      text: "a lane keeps half the numbers of k11 in registers: 72 instead of 144 at 64 columns",
+      check: () => {
+        const registers = (of: Rung): number => geometryOf(of.point, shape.dim, SUBGROUP).registers;
+        return exactly(registers(k12) / registers(k11), 1 / 2);
+      },
+    },
+    {
+      text: "at least 3.9 times the floating-point operations of k04 for each byte read from shared memory",
+      check: (counters) =>
+        atLeast(flopsPerSharedByte(counters("k12")) / flopsPerSharedByte(counters("k04")), 3.9),
+    },
+    {
+      text: "the price: at most 2/3 of k11's",
+      check: (counters) =>
+        atMost(flopsPerSharedByte(counters("k12")) / flopsPerSharedByte(counters("k11")), 2 / 3),
+    },
+    {
+      text: "the price: 64 rows share each tile, so K and V are read twice as often as in k11",
+      check: (counters) => exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11")), 2),
+    },
+    {
+      text: "and as often as by k11's half tiles, also of 64 rows: each tile is computed once, whoever takes it",
+      check: (counters) =>
+        exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11 half tiles")), 1),
+    },
+    {
+      text: `launches ${WORKGROUPS} workgroups where it may have ${WORKGROUPS}, for ${TILES} tiles`,
+      check: (counters) => exactly(counters("k12").workgroups, WORKGROUPS),
+    },
+    {
+      text: "touches the counter once a tile, once more a workgroup, and once to set it back",
+      check: (counters) => exactly(counters("k12").globalAtomics, TILES + WORKGROUPS + 1),
+    },
+    {
+      text: "no bank conflict, in the causal variant neither",
+      check: (counters) =>
+        exactly(counters("k12").sharedConflicts + counters("k12 causal").sharedConflicts, 0),
+    },
+    {
+      text: "reads of queries, keys and values take 2 passes for 16 bytes a lane, as in k11",
+      check: (counters) => exactly(passesPerTileRead(counters("k12")), 2),
+    },
+    {
+      text: "the causal variant has no barrier of a subgroup, as no probability goes through shared memory",
+      check: (counters) => exactly(counters("k12 causal").subgroupBarriers, 0),
+    },
+    {
+      text: "its price: at least 15 times the shuffles and other subgroup instructions of k11",
+      check: (counters) =>
+        atLeast(counters("k12 causal").issuedSubgroup / counters("k11").issuedSubgroup, 15),
+    },
+  ],
+  found: `Three runs on an H200 on 30 November 2026, two trials a cycle, each stopped by time: 11 cycles from k01 for 8 heads of
+1,024 queries and 64 columns, 6 from k11 for 128 columns, and 7 from k11 for Llama's 32 heads under a causal mask. Each found its
+champion in its fifth cycle. The first is this rung, at less than half of k11's time. It wins by idling less: 128 tiles of 64
+rows for 132 multiprocessors, where k11 has 64 of 128 rows. With fewer tiles than multiprocessors the counter hands nobody a
+second one; it is along for the ride. (Where there are many, three workgroups of 69,636 bytes fit where two of k11's 105,472 do.)
+Nor is it the last word: k11's half tiles, written by hand for the same reason, were a little faster still in the benchmark
+beside PyTorch, and random search, its candidates ordered by the same model, was within a tenth after about as many trials, with
+another point. At 128 columns k11 needs too many registers and is halved to 16 rows a subgroup anyway; evolution kept a counter
+and more unrolling for 3 %, and did not see half tiles, which take about half the time there. Under the causal mask the champion
+is k11 so halved, with the counter and shuffles, 1.4 times as fast. No run tells which of the two pays. Reckoned by lengths alone
+it is the counter: 132 multiprocessors with a workgroup each are done after 28 tiles of keys in the order of the launch, and
+after 18 with the longest first. The shuffles save the shared memory of the probabilities, and cost 277,072 arithmetic
+instructions instead of k11's 167,888.`,
+};
