@@ -9,16 +9,18 @@ import type { AttentionProblem } from "./problem.ts";
 const FEW_ROWS = 16;
 /** Tiles that leave no multiprocessor of a large card without one. */
 const MANY_TILES = 132;
+/** More columns than these leave no registers for eight rows a lane; half tiles take half the time there (H200). */
+const WIDEST_WHOLE = 64;
 /** Narrower subgroups are a processor's, which has no registers for tiles in them. */
 const NARROWEST_GPU = 16;
 
 /**
  * Register tiles where there are rows to fill them and registers to hold them: the largest where there are tiles enough
- * to occupy the device, else half as large. One row a subgroup elsewhere. The heads of a group are packed where queries
+ * to occupy the device and columns few enough, else half as large. One row a subgroup elsewhere. The heads of a group are packed where queries
  * alone do not fill tiles. Then every other rung, from the last: something always fits.
  */
 export function preferredPoints(
-  { shape: { batch, headsQ, headsKv, seqQ } }: AttentionProblem,
+  { shape: { batch, headsQ, headsKv, seqQ, dim } }: AttentionProblem,
   { id, subgroupSize }: Pick<Device, "id" | "subgroupSize">,
 ): readonly FlashPoint[] {
   const { point: whole, variants } = rungById("k11");
@@ -31,7 +33,7 @@ export function preferredPoints(
   const first =
     !isGpu || rows <= FEW_ROWS
       ? [plain]
-      : rows > half.queryRows && tiles >= MANY_TILES
+      : rows > half.queryRows && tiles >= MANY_TILES && dim <= WIDEST_WHOLE
         ? [whole, half, plain]
         : [half, plain];
   const mapped = first.map((point) => ({ ...point, heads: packs ? ("packed" as const) : point.heads }));

@@ -15,6 +15,7 @@ const shape = { batch: 1, headsQ: 8, headsKv: 8, seqQ: 1024, seqK: 1024, dim: 64
 
 it.each<[string, Partial<AttentionShape>, object | undefined]>([
   ["many tiles: the largest", { batch: 4, headsQ: 16, headsKv: 16, seqQ: 4096 }, whole],
+  ["many tiles of wide heads: half as large", { batch: 4, headsQ: 16, headsKv: 16, dim: 128 }, half],
   ["few tiles: half as large", { seqQ: 1024 }, half],
   ["grouped heads with long queries: by index", { batch: 16, headsKv: 2 }, whole],
   ["short queries of a group: packed", { headsKv: 2, seqQ: 32 }, { ...half, heads: "packed" }],
