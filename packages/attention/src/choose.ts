@@ -16,8 +16,8 @@ const NARROWEST_GPU = 16;
 
 /**
  * Register tiles where there are rows to fill them and registers to hold them: the largest where there are tiles enough
- * to occupy the device and columns few enough, else half as large. One row a subgroup elsewhere. The heads of a group are packed where queries
- * alone do not fill tiles. Then every other rung, from the last: something always fits.
+ * to occupy the device and columns few enough, else half as large. One row a subgroup elsewhere. The heads of a group are
+ * packed where queries alone do not fill tiles. Then every other rung, from the last: something always fits.
  */
 export function preferredPoints(
   { shape: { batch, headsQ, headsKv, seqQ, dim } }: AttentionProblem,
