@@ -123,6 +123,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .addOption(device("sim"))
     .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
     .option("--input <file>", "a safetensors file with q, k and v instead of random data")
+    .option("--profile <file>", "model times for this machine profile instead of the H200's datasheet")
     .option("--rungs <ids>", "only these, such as k01,k04", list)
     .option("--seed <n>", "seed of the random data", integer(0, 2 ** 31), 1)
     .addOption(json())
@@ -161,6 +162,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--workspace <dir>", "a git repository of its own, made if absent", "evolver-workspace")
     .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
     .option("--input <file>", "a safetensors file with q, k and v instead of random data")
+    .option("--profile <file>", "model times for this machine profile instead of the H200's datasheet")
     .addOption(json())
     .addOption(verbose())
     .action(async (study: string, options: EvolveFlags) => {
@@ -246,6 +248,7 @@ interface LadderFlags {
   readonly device: string;
   readonly shape?: string;
   readonly input?: string;
+  readonly profile?: string;
   readonly rungs?: readonly string[];
   readonly seed: number;
   readonly json: boolean;

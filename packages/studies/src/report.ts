@@ -51,6 +51,8 @@ export interface LadderOptions {
   readonly shape: string | null;
   /** Path of a safetensors file. */
   readonly input: string | null;
+  /** Path of a machine profile to model times for; the H200's datasheet if absent. */
+  readonly profile?: string | null;
   /** Ids, or null for all. */
   readonly rungs: readonly string[] | null;
   readonly seed: number;

@@ -18,6 +18,7 @@ export interface EvolveCommandOptions {
   readonly workspace: string;
   readonly shape?: string;
   readonly input?: string;
+  readonly profile?: string;
   readonly json: boolean;
 }
 
@@ -26,11 +27,11 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
   const progress = openProgress();
   const interruption = stopOnSignals(progress);
   try {
-    const { shape, input } = options;
+    const { shape, input, profile } = options;
     const result = await runEvolve(study.definition, {
-      ...(shape === undefined && input === undefined
+      ...(shape === undefined && input === undefined && profile === undefined
         ? {}
-        : { input: { shape: shape ?? null, input: input ?? null } }),
+        : { input: { shape: shape ?? null, input: input ?? null, profile: profile ?? null } }),
       device: options.device,
       cycles: options.cycles,
       seed: options.seed,
@@ -51,6 +52,7 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
         device: options.device,
         shape: shape ?? null,
         input: input ?? null,
+        profile: profile ?? null,
         rungs: null,
         seed: options.seed,
       });

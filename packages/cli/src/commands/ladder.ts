@@ -8,6 +8,7 @@ export interface LadderCommandOptions {
   readonly device: string;
   readonly shape?: string;
   readonly input?: string;
+  readonly profile?: string;
   readonly rungs?: readonly string[];
   readonly seed: number;
   readonly json: boolean;
@@ -20,6 +21,7 @@ export async function ladder(name: string, options: LadderCommandOptions): Promi
       device: options.device,
       shape: options.shape ?? null,
       input: options.input ?? null,
+      profile: options.profile ?? null,
       rungs: options.rungs ?? null,
       seed: options.seed,
       onRung: (id, done, total) => progress.step(done, total, id),

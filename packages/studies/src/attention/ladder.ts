@@ -19,12 +19,14 @@ import {
   type AnyTypedArray,
   type Device,
   type DeviceId,
+  type MachineProfile,
 } from "@evolver/device";
 import type { LadderOptions, LadderReport, RungReport } from "../report.ts";
 import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
+import { openMachine, parseMachine } from "./machine.ts";
 import { attentionPlan, buildOf } from "./plan.ts";
 import { fitOrNull } from "./points.ts";
 
@@ -47,6 +49,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
   const input = await openAttentionInput(
     await parseAttentionInput({ shape: options.shape, input: options.input }),
   );
+  const machine = await openMachine(await parseMachine({ profile: options.profile }));
   const sim = await openDevice("sim", { subgroup: h200Datasheet.subgroupSize });
   const device =
     options.device === "sim" ? await openDevice("cpu") : await openDevice(options.device as DeviceId);
@@ -68,7 +71,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
       bound.push(own);
       reports.push({
         ...(await verifyRung(own, input, truth)),
-        ...(await countRung(rung, sim, input, inputs, options.seed)),
+        ...(await countRung(rung, sim, input, inputs, machine, options.seed)),
       });
     }
     const measured = options.device === "sim" ? null : await timeRungs(bound, device);
@@ -78,7 +81,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
       device: options.device,
       deviceName: options.device === "sim" ? sim.name : device.name,
       timeKind: measured === null ? "modelled" : "measured",
-      profile: h200Datasheet.name,
+      profile: machine.name,
       input: input.title,
       rungs: reports.map((report, k) => {
         const timeMs = measured?.[k] ?? report.modelledTimeMs;
@@ -111,6 +114,7 @@ async function countRung(
   sim: Device,
   input: OpenedInput,
   inputs: Inputs,
+  machine: MachineProfile,
   seed: number,
 ): Promise<Omit<RungReport, keyof Verified | "timeMs" | "tflops">> {
   const point = fitPoint(rung.point, input.problem, sim.subgroupSize);
@@ -120,7 +124,7 @@ async function countRung(
       onSim,
       () => inputs,
       input.problem,
-      h200Datasheet,
+      machine,
       seed,
     );
     return {

@@ -44,6 +44,7 @@ import {
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
+import { openMachine, parseMachine } from "./machine.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
 import { Foresight } from "./predict.ts";
@@ -241,10 +242,13 @@ export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape
   module: import.meta.url,
   export: "attentionDefinition",
   defaultInput: { shape: DEFAULT_SHAPE },
-  parseInput: async (options) => ({ ...(await parseAttentionInput(options)) }),
+  parseInput: async (options) => ({
+    ...(await parseAttentionInput(options)),
+    ...(await parseMachine(options)),
+  }),
   open: async (input, { id }) => {
     const opened = await openAttentionInput(input as unknown as AttentionInput);
-    return new AttentionStudy(opened, h200Datasheet, await targetOf(id));
+    return new AttentionStudy(opened, await openMachine(input), await targetOf(id));
   },
 };
 
