@@ -7,7 +7,7 @@ import {
   byChanges,
   changesFrom,
   digits,
-  LAST_RUNG,
+  REGISTER_TILES,
   microseconds,
   NOTHING,
   notMeasured,
@@ -16,7 +16,7 @@ import {
   share,
   times,
 } from "./format.ts";
-import { bestRungOf, torchBestOf, torchMathOf } from "./peers.ts";
+import { bestOfOurs, torchBestOf, torchMathOf } from "./peers.ts";
 import type { Evolution, H200, PeerEntry, PeerShape } from "./read.ts";
 
 const SUBGROUP = 32;
@@ -109,7 +109,15 @@ export function evolutionBlock(evidence: H200): string {
     ),
     "How many times as fast as others on the same shape:",
     table(
-      ["run", "champion TFLOP/s", "of fp32 peak", "k11", "best rung", "PyTorch's best", "PyTorch's math"],
+      [
+        "run",
+        "champion TFLOP/s",
+        "of fp32 peak",
+        "k11",
+        "our best besides",
+        "PyTorch's best",
+        "PyTorch's math",
+      ],
       "lrrrrrr",
       champions.map((champion, k) => [
         champion.evolution.name,
@@ -135,9 +143,9 @@ const ofPeak = (tflops: number | null, gflops: number | null): number | null =>
 function comparisonRow(evidence: H200, { evolution, shape, timeMs, entry }: Champion): string[] {
   const own = shapeIn(evidence, evolution.device, shape);
   const cuda = shapeIn(evidence, "cuda", shape);
-  const best = own === null ? null : bestRungOf(own);
+  const best = own === null ? null : bestOfOurs(own, entry);
   const k11 = own?.entries.find(
-    ({ kind, id, verified }) => kind === "rung" && verified && id === LAST_RUNG.id,
+    ({ kind, id, verified }) => kind === "rung" && verified && id === REGISTER_TILES.id,
   );
   const over = (other: PeerEntry | null | undefined, interleaved: boolean): string =>
     other === null || other === undefined
@@ -156,6 +164,6 @@ function comparisonRow(evidence: H200, { evolution, shape, timeMs, entry }: Cham
 function differenceOf({ evolution: { champion, input } }: Champion): string {
   const problem = problemIn(input);
   if (champion.point === null || problem === null) return champion.title;
-  const fitted = fitPoint(LAST_RUNG.point, problem, SUBGROUP);
-  return byChanges(LAST_RUNG.id, changesFrom(fitted, champion.point));
+  const fitted = fitPoint(REGISTER_TILES.point, problem, SUBGROUP);
+  return byChanges(REGISTER_TILES.id, changesFrom(fitted, champion.point));
 }

@@ -48,10 +48,10 @@ export const torchMathOf = ({ entries }: PeerShape): PeerEntry | null =>
 export const torchBestOf = ({ entries, fastestTorch }: PeerShape): PeerEntry | null =>
   entries.find(({ kind, id }) => kind === "torch" && id === fastestTorch) ?? null;
 
-/** The fastest whose result is right. */
-export const bestRungOf = ({ entries }: PeerShape): PeerEntry | null =>
+/** The fastest of our rungs and points whose result is right, besides one that is to be compared with the others. */
+export const bestOfOurs = ({ entries }: PeerShape, besides: PeerEntry | null = null): PeerEntry | null =>
   entries
-    .filter(({ kind, verified }) => kind === "rung" && verified)
+    .filter((entry) => entry.kind !== "torch" && entry.verified && entry !== besides)
     .toSorted((a, b) => a.timeMs - b.timeMs)[0] ?? null;
 
 /** A kernel's name without types and template arguments. */
@@ -74,17 +74,17 @@ function pathOf({ kernels }: PeerEntry): string {
   return "a path that the profiler does not show";
 }
 
-/** What the table shows of our fastest rung. */
+/** What the table shows of our fastest. */
 function bestSentence(shape: PeerShape, roofs: Roofs): string[] {
-  const best = bestRungOf(shape);
-  if (best === null) return ["No rung is right here."];
+  const best = bestOfOurs(shape);
+  if (best === null) return ["None of ours is right here."];
   const peak = roofs.ofPeak(best);
   const facts = [
     peak === null ? [] : [`${share(peak)} of the fp32 peak`],
     best.ofFastestTorch === null ? [] : [`${times(best.ofFastestTorch)} the speed of PyTorch's best`],
     best.ofTorchMath === null ? [] : [`${times(best.ofTorchMath)} that of its math path`],
   ].flat();
-  return [`The fastest rung is ${best.id}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}.`];
+  return [`The fastest of ours is ${nameOf(best)}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}.`];
 }
 
 function torchSentence(shape: PeerShape): string[] {

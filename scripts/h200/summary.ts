@@ -4,7 +4,7 @@ import { table } from "../../packages/studies/src/attention/guide/markdown.ts";
 import { inputOf, timeRow, TIME_HEADS } from "../../packages/studies/src/attention/guide/section.ts";
 import { championsOf } from "./evolution.ts";
 import { digits, notMeasured, NOTHING, orNothing, share } from "./format.ts";
-import { bestRungOf, shareOfPeak, torchBestOf, torchMathOf } from "./peers.ts";
+import { bestOfOurs, shareOfPeak, torchBestOf, torchMathOf } from "./peers.ts";
 import type { H200, PeerEntry } from "./read.ts";
 
 export function readmeBlock(evidence: H200): string {
@@ -16,15 +16,15 @@ export function readmeBlock(evidence: H200): string {
   const speed = (entry: PeerEntry | null): string =>
     entry === null ? NOTHING : `${digits(entry.tflops)}${entry.verified ? "" : " ✗"}`;
   const rows = peers.shapes.map((shape) => {
-    const rung = bestRungOf(shape);
+    const ours = bestOfOurs(shape);
     const [champion] = champions
       .filter((each) => each.shape === shape.shape)
       .toSorted((a, b) => a.timeMs - b.timeMs);
     return [
       shape.shape.replaceAll(",", " "),
-      rung?.id ?? NOTHING,
-      speed(rung),
-      rung === null ? NOTHING : orNothing(shareOfPeak(evidence, rung), share),
+      ours?.id ?? NOTHING,
+      speed(ours),
+      ours === null ? NOTHING : orNothing(shareOfPeak(evidence, ours), share),
       `${speed(torchBestOf(shape))} / ${speed(torchMathOf(shape))}`,
       orNothing(champion?.tflops ?? null, digits),
     ];
@@ -33,7 +33,7 @@ export function readmeBlock(evidence: H200): string {
     table(
       [
         "float32 attention",
-        "best rung",
+        "our best",
         "TFLOP/s",
         "of fp32 peak",
         `PyTorch ${version} fp32, best / math`.replace("  ", " "),
