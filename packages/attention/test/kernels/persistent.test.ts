@@ -6,6 +6,7 @@ import {
   claimCounters,
   createProblem,
   createScratch,
+  fitPoint,
   planAttention,
   randomInputs,
   rungById,
@@ -21,7 +22,7 @@ import { schedules } from "../../src/flash/schedule/index.ts";
 import type { QueueSymbols } from "../../src/flash/params.ts";
 import { checkPointOn, runPoint } from "../support/run.ts";
 
-const persistent = ["k08", "k10"].map((id) => rungById(id));
+const persistent = ["k08", "k10", "k12"].map((id) => rungById(id));
 const tilesOf = (point: FlashPoint, problem: AttentionProblem): number =>
   planAttention(point, problem, { subgroup: 32, writeLse: true }).tiles;
 
@@ -65,7 +66,11 @@ describe.each([
   it.each(persistent)("$id leaves the counter at zero, whatever it was launched with", async ({ point }) => {
     const { q, k, v } = randomInputs(ragged, { seed: 4 });
     const plans = [1, 3, 1000].map((persistentWorkgroups) =>
-      planAttention(point, ragged, { subgroup: device.subgroupSize, writeLse: false, persistentWorkgroups }),
+      planAttention(fitPoint(point, ragged, device.subgroupSize), ragged, {
+        subgroup: device.subgroupSize,
+        writeLse: false,
+        persistentWorkgroups,
+      }),
     );
     const scratch = createScratch(device, plans[0]!);
     const buffers = {
