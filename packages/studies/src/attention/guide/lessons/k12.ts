@@ -33,12 +33,12 @@ the gaps: 18, half a tile of keys from the best there can be. 28 / 18 is 1.56; m
     {
       question: "The causal champion changed two axes at once. How would you find out which one pays?",
       answer: `Measure all four: with and without the counter, shared memory or shuffles, in turn, on the same shape. A search keeps
-what is faster and does not ask why; that it kept the shuffles says that they did not outweigh the counter's gain, no more. They
-may well be a passenger, as the counter is in the other champion.`,
+what is faster and does not ask why. Its records help, though: two of its later trials, with a ring, differ in the exchange
+alone, and shared memory is the faster one. So the shuffles may well be a passenger, as the counter is in the other champion.`,
     },
     {
       question: "Half tiles of k11 were measured faster than the champion. Did the search fail?",
-      answer: `It had about twenty trials in a space of many thousands of points and found something within a tenth of the best that is
+      answer: `It had about twenty trials in a space of many millions of combinations and found something within a tenth of the best that is
 known. A champion is the best of what was tried, not the best there is. To beat what people know already, begin there: a run may
 start from any rung or point.`,
     },
