@@ -51,6 +51,9 @@ function speedPanel(
       text(LEFT + 20, top + 10, "CUDA", "small"),
       rect(LEFT + 76, top, 14, 12, "other"),
       text(LEFT + 96, top + 10, "WebGPU", "small"),
+      ...peers.map(({ tflops }, k) =>
+        line(x(tflops), top + 18, x(tflops), top + 26 + high + k * 18, "shared-line dash"),
+      ),
       ...ids.flatMap((id, k) => {
         const y = top + 22 + k * GROUP;
         return [
@@ -65,7 +68,7 @@ function speedPanel(
                 x(own.tflops) + 6,
                 barY + 12,
                 `${own.tflops.toFixed(2)}${own.verified ? "" : " (wrong result)"}`,
-                "small",
+                "small halo",
               ),
             ];
           }),
@@ -75,7 +78,6 @@ function speedPanel(
         const y = top + 22 + high;
         const right = x(tflops) > WIDTH / 2;
         return [
-          line(x(tflops), top + 18, x(tflops), y + 4 + k * 18, "shared-line dash"),
           text(
             x(tflops) + (right ? -6 : 6),
             y + 14 + k * 18,

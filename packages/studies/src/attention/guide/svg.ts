@@ -58,6 +58,7 @@ function rules(palette: typeof DARK, bank: (hue: number) => string): string {
     `.card{fill:${of("card")};stroke:${of("edge")}}`,
     `text{fill:${of("ink")}}`,
     `.soft{fill:${of("soft")}}`,
+    `.halo{stroke:${of("card")}}`,
     `.stop{stroke:${of("stop")}}`,
     `.ink-line{stroke:${of("ink")}}`,
     `.edge-line{stroke:${of("edge")}}`,
@@ -70,6 +71,7 @@ function rules(palette: typeof DARK, bank: (hue: number) => string): string {
 const STYLE = [
   "text{font:12px system-ui,-apple-system,'Segoe UI','Liberation Sans',Arial,sans-serif}",
   ".head{font-weight:600;font-size:14px}.bold{font-weight:600}.small{font-size:11px}",
+  ".halo{paint-order:stroke;stroke-width:4px}",
   ".end{text-anchor:end}.middle{text-anchor:middle}",
   "line,polyline{fill:none;stroke-width:1.5}.dash{stroke-dasharray:5 3}.thick{stroke-width:2.5}.thin{stroke-width:.8}.none{fill:none}",
   rules(LIGHT, (hue) => `hsl(${hue} 75% 80%)`),
