@@ -38,9 +38,19 @@ function plotOf(workspace: string, name: string): string {
   const measured = trials.flatMap(({ number, verdict: { timeMs } }): [number, number][] =>
     timeMs === null ? [] : [[number, timeMs * 1000]],
   );
-  const champion = records.flatMap(({ trials: own, outcome }): [number, number][] => {
+  const after = records.flatMap(({ trials: own, outcome }): [number, number][] => {
     const last = own.at(-1);
     return last === undefined ? [] : [[last.number, outcome.champion.timeMs * 1000]];
+  });
+  // In steps: a champion stays as fast as it is until another takes its place.
+  const champion = after.flatMap(([trial, time], k): [number, number][] => {
+    const before = after[k - 1];
+    return before === undefined || before[1] === time
+      ? [[trial, time]]
+      : [
+          [trial, before[1]],
+          [trial, time],
+        ];
   });
   const [first] = records;
   return plotSvg({

@@ -9,7 +9,7 @@ import type { FlashPoint } from "./flash/point.ts";
 import { planAttention } from "./flash/plan.ts";
 import { createScratch } from "./flash/scratch.ts";
 import { denseStrides, type AttentionProblem } from "./problem.ts";
-import type { Claim, ClaimCase, Rung } from "./rungs/rung.ts";
+import type { Claim, ClaimCase, ClaimRelation, Rung } from "./rungs/rung.ts";
 import { elementCount, extentsOf } from "./tensor.ts";
 import { k01 } from "./rungs/k01-naive.ts";
 import { k02 } from "./rungs/k02-shared-tiles.ts";
@@ -74,6 +74,8 @@ export const claimProblem: AttentionProblem = Object.freeze({
 export interface ClaimResult {
   readonly text: string;
   readonly value: number;
+  /** What holds if the claim does: value = limit, value ≤ limit or value ≥ limit. */
+  readonly relation: ClaimRelation;
   readonly limit: number;
   readonly holds: boolean;
 }

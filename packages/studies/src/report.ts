@@ -29,6 +29,8 @@ export interface RungReport {
     readonly text: string;
     readonly holds: boolean;
     readonly value: number;
+    /** How the value has to stand to the limit. */
+    readonly relation: "=" | "≤" | "≥";
     readonly limit: number;
   }[];
   readonly found: string;

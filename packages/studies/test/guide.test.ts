@@ -307,12 +307,28 @@ describe("evidence", () => {
     expect(sectionsOf(full).get("k02")).toContain("Nsight Compute's counters: not measured.");
   });
 
+  it("of the benchmark is preferred to the ladder's own report where it has every rung, and named", () => {
+    const benchmark = (ids: readonly string[]): unknown => ({
+      shapes: [{ shape: SHAPE, entries: ids.map((id, k) => entry(id, "rung", 31.25 + k, true)) }],
+    });
+    const all = ladder.map(({ id }) => id);
+    put("peers-webgpu.json", wrapped(benchmark(all)));
+    const { markdown } = render(readEvidence(folder));
+    put("peers-webgpu.json", wrapped(benchmark(all.slice(1))));
+    const partial = render(readEvidence(folder));
+    rmSync(join(folder, "peers-webgpu.json"));
+    expect(markdown).toMatch(/^\| \[k01\].*\| 713 \| 3.01 \| 69 \| 31.25 \| 556 \|$/m);
+    expect(markdown).toContain("Times over CUDA by ladder-cuda.json, over WebGPU by peers-webgpu.json.");
+    expect(partial).toEqual(full);
+    expect(full.markdown).toContain("over WebGPU by ladder-webgpu.json.");
+  });
+
   it("of some rungs leaves the others unmeasured", () => {
     put("ladder-cuda.json", wrapped(ladderReport(timeOf, ["k01"])));
     rmSync(join(folder, "ladder-webgpu.json"));
     const { markdown, pictures } = render(readEvidence(folder));
     putAll();
-    expect(markdown).toMatch(/^\| \[k01\].*\| 713 \| 3.01 \| not measured \|  \| 556 \|$/m);
+    expect(markdown).toMatch(/^\| \[k01\].*\| 716 \| 3.00 \| not measured \|  \| 556 \|$/m);
     expect(markdown).toMatch(/^\| \[k02\].*\| not measured \|  \| not measured \|  \|  \|$/m);
     expect(pictures.get("speed.svg")?.match(/not measured/g)).toHaveLength(2 * ladder.length - 1);
   });

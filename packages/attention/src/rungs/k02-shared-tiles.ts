@@ -1,4 +1,4 @@
-import { atLeast, exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
 import { k01 } from "./k01-naive.ts";
 
 export const k02: Rung = {
@@ -23,12 +23,21 @@ and read from there. Rows past the end are zeros in the tile, so that nothing ou
       check: (counters) => exactly(counters("k02").barriers / counters("k02").workgroups, 5),
     },
     {
-      text: "the price: each element is also written to and read from shared memory",
-      check: (counters) => atLeast(counters("k02").sharedReadBytes / keyValueBytes(counters("k02")), 1),
+      text: "the price: each element of K and V that is read from global memory is also written to shared memory, once",
+      check: (counters) => {
+        const written = (tile: string): number => memoryOf(counters("k02"), tile).writeBytes;
+        return exactly((written("k_tile") + written("v_tile")) / keyValueBytes(counters("k02")), 1);
+      },
+    },
+    {
+      text: "1.5 bytes are read from shared memory for each byte of K and V: every byte of the tiles once, and for every byte of K one of the query",
+      check: (counters) => exactly(counters("k02").sharedReadBytes / keyValueBytes(counters("k02")), 1.5),
     },
   ],
   found: `Shared memory by itself is no gain. Not a byte less is read from global memory, since the one row of a
 workgroup uses each key once; only the sectors drop, from 99,328 to 66,560, by reading K along its rows. For that each
 element is written and read once more: passes over the banks grow from 4,224 to 94,336, of which 57,344 are bank
-conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.`,
+conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.
+Over WebGPU on an H200 the rung takes five to nine times as long as over CUDA, far more than any other here; we have not
+found out why.`,
 };

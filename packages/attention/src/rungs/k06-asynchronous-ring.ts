@@ -15,7 +15,7 @@ n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing 
   },
   claims: [
     {
-      text: "all of K and V comes by asynchronous copies of 16 bytes a lane, 512 a subgroup",
+      text: "all of K and V comes by asynchronous copies of 16 bytes a lane: 512 bytes each, of 32 lanes",
       check: (counters) => exactly(keyValueBytes(counters("k06")) / counters("k06").asyncCopies, 512),
     },
     {

@@ -68,7 +68,7 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
       check: (counters) => exactly(counters("k12").workgroups, WORKGROUPS),
     },
     {
-      text: "touches the counter once a tile, once more a workgroup, and once to set it back",
+      text: `touches the counter once a tile, once more a workgroup, and once to set it back: ${TILES} + ${WORKGROUPS} + 1 times`,
       check: (counters) => exactly(counters("k12").globalAtomics, TILES + WORKGROUPS + 1),
     },
     {
@@ -90,18 +90,14 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
         atLeast(counters("k12 causal").issuedSubgroup / counters("k11").issuedSubgroup, 15),
     },
   ],
-  found: `Three runs on an H200 on 30 November 2026, two trials a cycle, each stopped by time: 11 cycles from k01 for 8 heads of
-1,024 queries and 64 columns, 6 from k11 for 128 columns, and 7 from k11 for Llama's 32 heads under a causal mask. Each found its
-champion in its fifth cycle. The first is this rung, a cross of two earlier trials, at less than half of k11's time. It wins by
-idling less: 128 tiles of 64 rows for 132 multiprocessors, where k11 has 64 of 128 rows. With fewer tiles than multiprocessors the
-counter hands nobody a second one; it is along for the ride. (Where there are many, three workgroups of 69,636 bytes fit where two
-of k11's 105,472 do.) Nor is it the last word: k11's half tiles, written by hand for the same reason, were a little faster still in
-the benchmark beside PyTorch, and random search, its candidates ordered by the same model, was within a tenth after about as many
-trials, with another point. At 128 columns k11 needs too many registers and is halved to 16 rows a subgroup anyway; evolution kept
-the counter and more unrolling for 3 %, of which a trial with the counter alone had nothing, and did not see half tiles, which take
-about half the time there. Under the causal mask the champion is k11 so halved, with the counter and shuffles, 1.4 times as fast.
-No trial changed only one of the two, but the counter explains it: reckoned by lengths alone, 132 multiprocessors with a workgroup
-each are done after 28 tiles of keys in the order of the launch, and after 18 with the longest first. The shuffles may be the
-passenger here: they save the shared memory of the probabilities and cost 277,072 arithmetic instructions instead of k11's 167,888,
-and of two trials with a ring that differ in nothing else, the one without them was a tenth faster.`,
+  found: `Two runs on an H200, each stopped by time, found these in their fifth cycles. This rung takes less than half of k11's
+time for 8 heads of 1,024 queries and 64 columns, since less lies idle: 128 tiles of 64 rows for 132 multiprocessors, where k11 has
+64 of 128 rows. With fewer tiles than multiprocessors the counter hands nobody a second one; it is along for the ride. (Where there
+are many, three workgroups of 69,636 bytes fit where two of k11's 105,472 do.) Nor is it the last word: k11's half tiles, written
+by hand for the same reason, were a little faster still, and random search was within a tenth after about as many trials. Under
+Llama's causal mask the other run's champion is 1.4 times as fast as k11, which needs half its rows there anyway. No trial changed
+only the counter or only the exchange, but the counter explains it: reckoned by lengths alone, 132 multiprocessors are done after 28
+tiles of keys in the order of the launch, and after 18 with the longest first. The shuffles may be the passenger here: they cost
+277,072 arithmetic instructions instead of k11's 167,888, and of two trials with a ring that differ in nothing else, the one
+without them was a tenth faster.`,
 };

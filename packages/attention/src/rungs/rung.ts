@@ -7,10 +7,20 @@ import type { AttentionProblem } from "../problem.ts";
 /** The counters of a rung by its id, or of a variant by "id name". */
 export type ClaimContext = (rung: string) => Counters;
 
+/** How a claim's value has to stand to its limit. */
+export type ClaimRelation = "=" | "≤" | "≥";
+
 export interface Claim {
   /** One sentence with the number in it. */
   readonly text: string;
-  check(counters: ClaimContext): { value: number; limit: number; holds: boolean };
+  check(counters: ClaimContext): ClaimCheck;
+}
+
+interface ClaimCheck {
+  readonly value: number;
+  readonly relation: ClaimRelation;
+  readonly limit: number;
+  readonly holds: boolean;
 }
 
 /** What claims are proved on. */
@@ -36,9 +46,24 @@ export interface Rung {
   readonly found: string;
 }
 
-export const atMost = (value: number, limit: number) => ({ value, limit, holds: value <= limit });
-export const atLeast = (value: number, limit: number) => ({ value, limit, holds: value >= limit });
-export const exactly = (value: number, limit: number) => ({ value, limit, holds: value === limit });
+export const atMost = (value: number, limit: number): ClaimCheck => ({
+  value,
+  relation: "≤",
+  limit,
+  holds: value <= limit,
+});
+export const atLeast = (value: number, limit: number): ClaimCheck => ({
+  value,
+  relation: "≥",
+  limit,
+  holds: value >= limit,
+});
+export const exactly = (value: number, limit: number): ClaimCheck => ({
+  value,
+  relation: "=",
+  limit,
+  holds: value === limit,
+});
 
 /** The entry of a buffer ("k", "v") or shared array ("k_tile", "v_tile"). */
 export function memoryOf(counters: Counters, name: string): MemoryCounters {

@@ -12,7 +12,7 @@ import {
   type ClaimCase,
   type FlashPoint,
 } from "@evolver/attention";
-import { openDevice } from "@evolver/device";
+import { h200Datasheet, openDevice, residentWorkgroups } from "@evolver/device";
 import type { Counters, Device } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -61,6 +61,20 @@ describe("claims", () => {
     const results = await runClaims(sim, { ...rung, variants: { causal: rung.point } });
     expect(results.at(-2)).toMatchObject({ holds: false, value: 64 });
     expect(results.at(-1)).toMatchObject({ holds: false, value: 1 });
+  });
+
+  it("say how the value has to stand to the limit", async () => {
+    const [bytes, conflicts] = await runClaims(sim, rungById("k03"));
+    expect(bytes).toMatchObject({ relation: "≤" });
+    expect(conflicts).toMatchObject({ relation: "=" });
+    const swizzling = (await runClaims(sim, rungById("k04"))).at(-1);
+    expect(swizzling).toMatchObject({ relation: "≥" });
+    for (const rung of ladder) {
+      for (const { value, relation, limit, holds } of await runClaims(sim, rung))
+        expect(holds).toBe(
+          relation === "=" ? value === limit : relation === "≤" ? value <= limit : value >= limit,
+        );
+    }
   });
 
   it("cannot compare with a later rung", async () => {
@@ -132,10 +146,16 @@ describe("what was found", () => {
       expect(after[name]).toBe(before[name]);
   });
 
-  it("k05 needs twice the tiles, which halves the workgroups that fit", async () => {
+  it("k05 needs twice the tiles; by shared memory and threads 6 workgroups fit instead of 8", async () => {
     const [before, after] = [await found("k04"), await found("k05")];
     const query = 8 * 64 * 4;
     expect((after.sharedBytes! - query) / (before.sharedBytes! - query)).toBe(2);
+    const fit = ({ sharedBytes }: Found): number =>
+      residentWorkgroups(h200Datasheet, {
+        invocationsPerWorkgroup: 256,
+        sharedBytesPerWorkgroup: sharedBytes!,
+      });
+    expect([fit(before), fit(after)]).toEqual([8, 6]);
   });
 
   it("k06: every slot takes 16,896 bytes", async () => {

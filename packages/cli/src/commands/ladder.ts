@@ -62,7 +62,7 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
         ]
       : []),
     { title: "TFLOP/s", value: ({ tflops }) => tflops.toPrecision(3), align: "right" },
-    { title: "read", value: ({ counters }) => `${quantity(counters.globalReadBytes)}B`, align: "right" },
+    { title: "read", value: ({ counters }) => quantity(counters.globalReadBytes, "B"), align: "right" },
     { title: "sectors", value: ({ counters }) => quantity(counters.globalSectors), align: "right" },
     { title: "conflicts", value: ({ counters }) => quantity(counters.sharedConflicts), align: "right" },
     { title: "barriers", value: ({ counters }) => quantity(counters.barriers), align: "right" },
@@ -72,12 +72,15 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
 
 function describeRung({ id, title, idea, claims, found }: RungReport): string {
   const lines = [`\n${id} ${title}`, indent(idea)];
-  for (const { text, holds, value, limit } of claims) {
-    lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, limit ${format(limit)})`);
+  for (const { text, holds, value, relation, limit } of claims) {
+    const wanted = `${RELATIONS[relation]} ${format(limit)}`;
+    lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, ${wanted})`);
   }
   if (found !== "") lines.push(indent(`Found: ${found}`));
   return lines.join("\n");
 }
+
+const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
 
 const format = (value: number): string => (Number.isInteger(value) ? quantity(value) : value.toPrecision(3));
 

@@ -93,6 +93,9 @@ function speedPanel(
 const PLOT_HEIGHT = 300;
 const LABELS = 150;
 const SECTOR_BYTES = 32;
+/** Memory's roof and the cache's, in the colours that the microbenchmarks' roofline has. */
+const ROOF_STYLES = ["global-line thick", "shared-line thick"];
+const LEGEND_STEP = 200;
 
 /** Null without microbenchmarks or measured rungs. */
 export function rooflineChart({ ladders, roof }: Evidence, ids: readonly string[]): string | null {
@@ -131,7 +134,7 @@ function rooflinePanel({ peakGflops, roofs }: Roofs, shown: LadderEvidence, ids:
   const x = (value: number): number => LEFT + log(value, fromX, toX) * width;
   return {
     title: `Roofline, measured: ${shown.input}`,
-    height: PLOT_HEIGHT + 84,
+    height: PLOT_HEIGHT + 104,
     draw: (top) => {
       const y = (value: number): number => top + PLOT_HEIGHT * (1 - log(value, fromY, toY));
       const labels = apart(
@@ -151,7 +154,7 @@ function rooflinePanel({ peakGflops, roofs }: Roofs, shown: LadderEvidence, ids:
               [x(corners[k] as number), y(peakGflops)],
               [x(toX), y(peakGflops)],
             ],
-            k === 0 ? "shared-line thick" : "global-line thick",
+            ROOF_STYLES[k] as string,
           ),
         ),
         ...labels.flatMap(({ id, intensity, gflops, labelY }) => [
@@ -177,9 +180,19 @@ function rooflinePanel({ peakGflops, roofs }: Roofs, shown: LadderEvidence, ids:
           top + PLOT_HEIGHT + 58,
           `Roofs, measured: ${(peakGflops / 1000).toFixed(1)} TFLOP/s; ${roofs.map(({ name, gbPerSecond }) => `${name} ${gbPerSecond.toFixed(0)} GB/s`).join("; ")}.`,
         ),
+        ...roofs.flatMap(({ name }, k) => {
+          const left = MARGIN + k * LEGEND_STEP;
+          const middle = top + PLOT_HEIGHT + 73;
+          return [
+            line(left, middle, left + 24, middle, ROOF_STYLES[k] as string),
+            text(left + 30, middle + 4, `roof of ${name}`, "small"),
+          ];
+        }),
+        dot(MARGIN + 2 * LEGEND_STEP + 12, top + PLOT_HEIGHT + 73, "compute"),
+        text(MARGIN + 2 * LEGEND_STEP + 22, top + PLOT_HEIGHT + 77, "a rung", "small"),
         text(
           MARGIN,
-          top + PLOT_HEIGHT + 75,
+          top + PLOT_HEIGHT + 95,
           "Sectors that a cache holds do not reach memory: a rung may stand above memory's roof.",
           "small soft",
         ),

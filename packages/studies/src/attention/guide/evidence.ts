@@ -25,6 +25,8 @@ interface MeasuredRung {
 }
 
 export interface LadderEvidence extends Origin {
+  /** The file that its times are from. */
+  readonly file: string;
   readonly deviceName: string;
   /** "B1,Hq8,Hkv8,S1024,D64, random data" */
   readonly input: string;
@@ -41,9 +43,12 @@ export interface Peer {
   readonly verified: boolean;
 }
 
-interface PeersEvidence extends Origin {
+export interface PeersEvidence extends Origin {
+  readonly file: string;
   /** PyTorch's entries by shape. */
   readonly shapes: ReadonlyMap<string, readonly Peer[]>;
+  /** Our rungs by shape and id. */
+  readonly rungs: ReadonlyMap<string, ReadonlyMap<string, Peer>>;
 }
 
 interface HardwareCounter {
@@ -79,11 +84,18 @@ export interface Evidence {
   /** The first is what the guide's chart and table show. */
   readonly ladders: readonly LadderPair[];
   readonly peers: PeersEvidence | null;
+  readonly peersWebgpu: PeersEvidence | null;
   readonly ncu: NcuEvidence | null;
   readonly roof: RoofEvidence | null;
 }
 
-export const NO_EVIDENCE: Evidence = Object.freeze({ ladders: [], peers: null, ncu: null, roof: null });
+export const NO_EVIDENCE: Evidence = Object.freeze({
+  ladders: [],
+  peers: null,
+  peersWebgpu: null,
+  ncu: null,
+  roof: null,
+});
 
 /**
  * @throws EvolverError EVIDENCE_NOT_FOUND where there is no such folder; EVIDENCE_INVALID, with the file and the field, for
@@ -94,12 +106,19 @@ export function readEvidence(folder: string): Evidence {
     throw new EvolverError("EVIDENCE_NOT_FOUND", `there is no folder ${folder}`, {
       hint: "name a folder such as evidence/h200, or leave --evidence out; files may be missing in it",
     });
-  const load = <T>(name: string, parse: (field: Field) => T): (T & Origin) | null => {
+  const load = <T>(
+    name: string,
+    parse: (field: Field) => T,
+  ): (T & Origin & { readonly file: string }) | null => {
     const path = join(folder, `${name}.json`);
     if (!existsSync(path)) return null;
     const document = Field.ofFile(path, readFileSync(path, "utf8"));
     const wrapped = document.has("result");
-    return { ...originOf(document), ...parse(wrapped ? document.get("result") : document) };
+    return {
+      ...originOf(document),
+      file: `${name}.json`,
+      ...parse(wrapped ? document.get("result") : document),
+    };
   };
   const pair = (suffix: string): LadderPair => ({
     cuda: load(`ladder-cuda${suffix}`, parseLadder),
@@ -108,6 +127,7 @@ export function readEvidence(folder: string): Evidence {
   return {
     ladders: [pair(""), pair("-gqa")].filter(({ cuda, webgpu }) => cuda !== null || webgpu !== null),
     peers: load("peers", parsePeers),
+    peersWebgpu: load("peers-webgpu", parsePeers),
     ncu: load("ncu", parseNcu),
     roof: load("microbench", parseRoof),
   };
@@ -131,7 +151,7 @@ export function originOf(document: Field): Origin {
   };
 }
 
-function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin> {
+function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin | "file"> {
   const kind = report.get("timeKind");
   if (kind.text() !== "measured") throw kind.invalid('"measured"');
   const rungs = new Map<string, MeasuredRung>();
@@ -152,22 +172,26 @@ function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin> {
   };
 }
 
-function parsePeers(report: Field): Omit<PeersEvidence, keyof Origin> {
+function parsePeers(report: Field): Omit<PeersEvidence, keyof Origin | "file"> {
   const shapes = new Map<string, Peer[]>();
+  const rungs = new Map<string, ReadonlyMap<string, Peer>>();
   for (const shape of report.get("shapes").items()) {
-    const peers = shape
-      .get("entries")
-      .items()
-      .filter((entry) => entry.get("kind").text() === "torch")
-      .map((entry) => ({
-        id: entry.get("id").text(),
-        tflops: entry.get("tflops").positive(),
-        timeMs: entry.get("timeMs").get("median").positive(),
-        verified: entry.get("verified").flag(),
-      }));
-    shapes.set(shape.get("shape").text(), peers);
+    const entriesOf = (kind: string): Peer[] =>
+      shape
+        .get("entries")
+        .items()
+        .filter((entry) => entry.get("kind").text() === kind)
+        .map((entry) => ({
+          id: entry.get("id").text(),
+          tflops: entry.get("tflops").positive(),
+          timeMs: entry.get("timeMs").get("median").positive(),
+          verified: entry.get("verified").flag(),
+        }));
+    const name = shape.get("shape").text();
+    shapes.set(name, entriesOf("torch"));
+    rungs.set(name, new Map(entriesOf("rung").map((rung) => [rung.id, rung])));
   }
-  return { shapes };
+  return { shapes, rungs };
 }
 
 function parseNcu(report: Field): Omit<NcuEvidence, keyof Origin> {

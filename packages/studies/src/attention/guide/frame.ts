@@ -31,9 +31,9 @@ export function front(
     "# The attention ladder",
     "<!-- Written by `evolver guide attention`; what is changed here by hand is lost. -->",
     `Attention computes softmax(scale · Q Kᵀ) V: every query looks at every key, and takes a mean of the values, weighted by
-how well the keys fit. This guide makes one kernel for it faster in ${subjects.length} steps. Each step, a rung, changes little,
-and says what changes in numbers that are counted, not guessed. You need no GPU to follow: the simulator counts on any
-machine, and you can run every number again.`,
+how well the keys fit. This guide begins with a plain kernel for it and changes it ${subjects.length - 1} times. Each kernel is a rung and
+differs little from one before; most are faster, some are not. What changes is said in numbers that are counted, not guessed.
+You need no GPU to follow: the simulator counts on any machine, and you can run every count again.`,
     "## How to read it",
     `Each rung has the same parts:
 
@@ -58,13 +58,24 @@ of a kernel depend only on what it does, so the simulator's are exact; time depe
   ].join("\n\n");
 }
 
+function headsOf({ problem: { shape } }: ClaimCase): string {
+  const { batch, headsQ } = shape;
+  return batch * headsQ === 1 ? "one head" : `${batch * headsQ} heads of queries`;
+}
+
+const workgroupsOf = ({ persistentWorkgroups: most }: ClaimCase): string =>
+  most === undefined
+    ? "with as many persistent workgroups as an H200 holds"
+    : `with at most ${most} persistent workgroups`;
+
 const link = (subject: Subject): string => `[${subject.rung.id}](#${anchor(headingOf(subject))})`;
 
 /** One problem for all, so that columns may be compared from rung to rung. */
 function countedRungs(rungs: readonly CountedSubject[], common: ClaimCase): string[] {
   return [
-    `By the simulator, on ${printShape(common.problem)}: one head, small enough to count in a second. Fewer is better in every column
-but the last, which says how many floating-point operations the kernel does for each byte that it reads from shared memory.`,
+    `By the simulator, on ${printShape(common.problem)}: ${headsOf(common)}, small enough to count in seconds, ${workgroupsOf(common)}.
+Fewer is better in every column but the last, which says how many floating-point operations the kernel does for each byte that
+it reads from shared memory.`,
     table(
       [
         "rung",
@@ -88,7 +99,10 @@ but the last, which says how many floating-point operations the kernel does for 
         number(all.flops / all.sharedReadBytes),
       ]),
     ),
-    "Packing (k09, k10) and persistent workgroups (k08, k10) have nothing to do on one head; their sections count where they have.",
+    `Packing (k09, k10) and persistent workgroups (k08, k10, k12) have little to do on a problem so small; their sections count where
+they have. \`npx evolver guide attention\` counts exactly these numbers again. \`npx evolver ladder attention --shape ${printShape(common.problem)}\`
+counts a little more, sectors and instructions above all: what it runs also stores the logarithm of each row's sum, which a
+backward pass needs.`,
   ];
 }
 
@@ -105,6 +119,9 @@ function allRungs(subjects: readonly Subject[], evidence: Evidence, charts: Char
     ];
   }
   return [
+    `The benchmark beside PyTorch (\`peers*.json\`) times many launches back to back; its times are taken where it has the shape. Else
+they are those of the ladder's own report (\`ladder-*.json\`), which times one launch at a time and so has what starting one costs
+in them: compare within a table, not between tables whose times are from different files.`,
     ...evidence.ladders.flatMap((pair) => [
       `${inputOf(pair)}. ${originOf(pair)}`,
       table(
@@ -139,7 +156,11 @@ function originOf({ cuda, webgpu }: LadderPair): string {
     one.date,
     commits.length > 0 ? `commit ${commits.join(" and ")}` : null,
   ];
-  return `Measured: ${where.filter((part) => part !== null).join("; ")}. Modelled: ${one.profile}.`;
+  const files = [
+    ...(cuda === null ? [] : [`CUDA by ${cuda.file}`]),
+    ...(webgpu === null ? [] : [`WebGPU by ${webgpu.file}`]),
+  ];
+  return `Measured: ${where.filter((part) => part !== null).join("; ")}. Modelled: ${one.profile}. Times over ${files.join(", over ")}.`;
 }
 
 function peersSection(first: LadderPair, { peers }: Evidence): string[] {

@@ -1,6 +1,12 @@
 /** The guide to the attention ladder: counts every rung on the simulator, reads what was measured, and renders both. */
 
-import { CLAIM_SUBGROUP, claimProblem, ladder, type ClaimCase } from "@evolver/attention";
+import {
+  CLAIM_SUBGROUP,
+  claimProblem,
+  denseProblemStrides,
+  ladder,
+  type ClaimCase,
+} from "@evolver/attention";
 import { openDevice } from "@evolver/device";
 import type { Guide, GuideOptions } from "../../report.ts";
 import { countSubject } from "./counted.ts";
@@ -19,8 +25,11 @@ export async function attentionGuide({ evidence, pictures, onRung }: GuideOption
   return renderGuide(await countLadder(onRung), read, { folder: pictures, common: COMMON });
 }
 
-/** What all rungs are compared on: the claims' problem of the last, for which they are counted anyway. */
-export const COMMON: ClaimCase = ladder.at(-1)?.claimCase ?? { problem: claimProblem };
+/** What all rungs are compared on: one head, with a tile and more for every rung; persistent ones with all workgroups they ask for. */
+const SHAPE = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };
+export const COMMON: ClaimCase = {
+  problem: { ...claimProblem, shape: SHAPE, strides: denseProblemStrides(SHAPE) },
+};
 
 /** What the simulator says of every rung; seconds. */
 export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<CountedSubject[]> {

@@ -3,6 +3,7 @@
 import type { ClaimCase } from "@evolver/attention";
 import type { Guide } from "../../report.ts";
 import { rooflineChart, speedChart } from "./chart.ts";
+import { comparable } from "./comparable.ts";
 import type { Evidence } from "./evidence.ts";
 import { back, front, type CountedSubject } from "./frame.ts";
 import { lessonOf } from "./lessons/index.ts";
@@ -19,9 +20,10 @@ interface RenderOptions {
 /** @throws EvolverError LESSON_MISSING */
 export function renderGuide(
   rungs: readonly CountedSubject[],
-  evidence: Evidence,
+  read: Evidence,
   { folder, common }: RenderOptions,
 ): Guide {
+  const evidence = comparable(read);
   const ids = rungs.map(({ subject }) => subject.rung.id);
   const pictures = new Map<string, string>();
   const keep = (name: string, svg: string): string => {

@@ -59,7 +59,9 @@ function changesOf({ base, changes }: Subject): string {
 
 function problemOf({ on }: Subject): string {
   const workgroups =
-    on.persistentWorkgroups === undefined ? "" : `, at most ${on.persistentWorkgroups} persistent workgroups`;
+    on.persistentWorkgroups === undefined
+      ? ""
+      : `, at most ${on.persistentWorkgroups} workgroups where they are persistent`;
   return `${printShape(on.problem)}${workgroups}`;
 }
 
@@ -68,17 +70,19 @@ function claimsOf({ counted, subject }: SectionParts): string {
   return [
     `Counted by the simulator on ${problemOf(subject)}.`,
     table(
-      ["", "claim", "counted", "limit"],
+      ["", "claim", "counted", "wanted"],
       "llrr",
-      counted.claims.map(({ text, value, limit, holds }) => [
+      counted.claims.map(({ text, value, relation, limit, holds }) => [
         holds ? "✓" : "✗ does not hold",
         text,
         number(value),
-        number(limit),
+        `${RELATIONS[relation]} ${number(limit)}`,
       ]),
     ),
   ].join("\n\n");
 }
+
+const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
 
 function countersOf({ counted, subject }: SectionParts): string {
   const { base, own, variants } = counted;

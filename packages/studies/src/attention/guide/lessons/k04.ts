@@ -12,7 +12,7 @@ banks, one pass.`,
     {
       question: "In which bank lies element 8 of key 3: row-major, padded, and swizzled?",
       answer: `Row-major: 3 · 64 + 8 = 200, and 200 mod 32 is bank 8. Padded: 3 · 68 + 8 = 212, bank 20. Swizzled: it is in
-vector 2 of its key, which goes to the place 2 xor 3 = 1, so 3 · 64 + 4 = 196, bank 4. The picture has all of them.`,
+vector 2 of its key, which goes to the place 2 xor 3 = 1, so 3 · 64 + 4 = 196, bank 4. The picture has the last two.`,
     },
     {
       question:

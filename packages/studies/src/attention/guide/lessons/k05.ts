@@ -24,8 +24,9 @@ With fewer lanes or larger tiles it is more, and what does not fit is spilled to
     {
       question: "Why do published ladders, and this one, gain little or even lose here?",
       answer: `A multiprocessor that holds several workgroups already computes for one while another waits. The second buffer takes
-16,896 bytes, so that fewer workgroups fit: 35,840 bytes instead of 18,944 each. One buys overlap within a workgroup with
-overlap between workgroups.`,
+16,896 bytes: 35,840 instead of 18,944 for a workgroup. An H200's multiprocessor has 228 KiB and room for 2,048 threads, which
+is 8 workgroups of k04 and 6 of k05. Registers allow less: as nvcc compiles them for sm_90, 6 and 5. So one buys overlap
+within a workgroup with some of the overlap between workgroups.`,
     },
     {
       question: "Why does the last turn write a tile of zeros that nobody reads?",

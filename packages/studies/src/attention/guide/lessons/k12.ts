@@ -40,7 +40,7 @@ alone, and shared memory is the faster one. So the shuffles may well be a passen
       question: "Half tiles of k11 were measured faster than the champion. Did the search fail?",
       answer: `It had about twenty trials in a space of many millions of combinations and found something within a tenth of the best that is
 known. A champion is the best of what was tried, not the best there is. To beat what people know already, begin there: a run may
-start from any rung or point.`,
+start from any rung (\`--from k11\`).`,
     },
     {
       question: "Why is the best point for 1,024 queries not the best for 16 heads of 4,096 in a batch of 4?",
