@@ -10,6 +10,7 @@ import {
   type BufferDescriptor,
   type ElementType,
   type Kernel,
+  type KernelIR,
 } from "@evolver/kernel";
 
 export interface LaunchOptions {
@@ -35,8 +36,16 @@ const RAGGED = 7;
 /** One GiB. */
 const MOST_ELEMENTS = 2 ** 28;
 
-/** @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT */
-export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOptions): CheckLaunch {
+/**
+ * @param ir the build that is launched; the device's own if absent
+ * @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT
+ */
+export function exampleLaunch(
+  kernel: Kernel,
+  device: Device,
+  options: LaunchOptions,
+  ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, waits: device.waits }),
+): CheckLaunch {
   const { params, example } = kernel;
   const unknown = Object.keys(options.args).find((name) => !(name in params));
   if (unknown !== undefined) {
@@ -48,7 +57,7 @@ export function exampleLaunch(kernel: Kernel, device: Device, options: LaunchOpt
   const workgroups = threeCounts(
     options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]),
   );
-  const size = kernel.build({ subgroup: device.subgroupSize, waits: device.waits }).workgroupSize;
+  const size = ir.workgroupSize;
   const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
   const integers = Object.values(params).filter(
     (param) => param.kind === "type" && param.type !== "f32",

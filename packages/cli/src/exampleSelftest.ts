@@ -36,12 +36,16 @@ const APPROXIMATE: ReadonlySet<OpName> = new Set([
 /** Of the value, and of the largest value in the buffer: a few roundings of such an operation. */
 const TOLERANCE = 1e-5;
 
-/** @throws EvolverError KERNEL_FINDINGS where the simulator finds fault, and what the launch is refused for */
-export async function exampleSelftest(kernel: Kernel, subgroup: number): Promise<ExampleSelftest> {
-  const device = openSim({ subgroup });
+/**
+ * @param ir the build of the kernel that is emitted: the simulator runs the very same, since a body may do other work
+ *   where subgroups cannot wait
+ * @throws EvolverError KERNEL_FINDINGS where the simulator finds fault, and what the launch is refused for
+ */
+export async function exampleSelftest(kernel: Kernel, ir: KernelIR): Promise<ExampleSelftest> {
+  const device = openSim({ subgroup: ir.subgroupSize });
   try {
-    const program = await device.compile(kernel);
-    const { workgroups, args, guessed } = exampleLaunch(kernel, device, { workgroups: null, args: {} });
+    const program = await device.compile(ir);
+    const { workgroups, args, guessed } = exampleLaunch(kernel, device, { workgroups: null, args: {} }, ir);
     const before = await readBuffers(args);
     await program.run({ workgroups, args } as unknown as Launch);
     const after = await readBuffers(args);

@@ -5,6 +5,8 @@ import { EvolverError } from "@evolver/kernel";
 import { EXIT, printError } from "./output.ts";
 import { resolveOwnPackages } from "./resolveHook.ts";
 
+const SHAPE_HELP =
+  "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal or window:L:R, softcap:X, scale:X)";
 const DEVICES = ["sim", "cpu", "webgpu", "cuda", "hip"];
 
 /** Runs the command line on the arguments after the program's name, and gives the exit code. */
@@ -94,12 +96,12 @@ function buildProgram(finish: (code: number) => void): Command {
       new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
     )
     .option("--subgroup <width>", "invocations a subgroup, 4 to 128", integer(4, 128), 32)
-    .option("--shape <shape>", "for a rung: B1,Hq8,Hkv2,S256,D64 (the default shape if absent)")
+    .option("--shape <shape>", `for a rung, the default one if absent: ${SHAPE_HELP}`)
     .option("--workspace <dir>", "where champions are", "evolver-workspace")
     .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
     .option(
       "-o, --output <file>",
-      "write to this file instead of stdout; for microbench also a folder, one file a test",
+      "write to this file instead of stdout (JavaScript is an ES module: name it .mjs); for microbench also a folder, one file a test",
     )
     .addOption(json())
     .addOption(verbose())
@@ -121,7 +123,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .description("run a study's ladder rung by rung: verified, modelled, its claims proved by counters")
     .argument("<study>", "attention")
     .addOption(device("sim"))
-    .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
+    .option("--shape <shape>", SHAPE_HELP)
     .option("--input <file>", "a safetensors file with q, k and v instead of random data")
     .option("--profile <file>", "model times for this machine profile instead of the H200's datasheet")
     .option("--rungs <ids>", "only these, such as k01,k04", list)
@@ -160,7 +162,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--from <rung>", "begin with this rung instead of k01, where the workspace has no record yet")
     .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
     .option("--workspace <dir>", "a git repository of its own, made if absent", "evolver-workspace")
-    .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
+    .option("--shape <shape>", SHAPE_HELP)
     .option("--input <file>", "a safetensors file with q, k and v instead of random data")
     .option("--profile <file>", "model times for this machine profile instead of the H200's datasheet")
     .addOption(json())
@@ -180,7 +182,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--sampler <name>", "the one to compare with random", "evolutionary")
     .option("--trials <n>", "candidates of each search", integer(1, 100_000), 36)
     .option("--seeds <n>", "searches of each kind", integer(1, 1000), 10)
-    .option("--shape <shape>", "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal, or window:L:R)")
+    .option("--shape <shape>", SHAPE_HELP)
     .option("--input <file>", "a safetensors file with q, k and v instead of random data")
     .addOption(json())
     .addOption(verbose())

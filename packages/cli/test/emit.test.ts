@@ -43,7 +43,7 @@ describe.each(MARKS)("for %s", (target, mark) => {
     expect(shown.stdout).toMatch(mark);
     const saved = await captured([...args, "-o", file]);
     expect(saved).toMatchObject({ code: 0, stdout: "" });
-    expect(saved.stderr).toMatch(new RegExp(`^${file}: kernel \\w+ for ${target}$`, "m"));
+    expect(saved.stderr).toMatch(new RegExp(`^${file}: kernel flash\\w* for ${target}$`, "m"));
     expect(readFileSync(file, "utf8")).toBe(shown.stdout);
     const { code, stdout, stderr } = await captured([...args, "--json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -73,6 +73,28 @@ export const asking = kernel("asking", { params: { y: buffer(u32, "write") }, wo
   expect(sources[1]?.stdout).toContain("workgroupBarrier();");
 });
 
+it("the self-test of such a kernel expects what its build for the target does", async () => {
+  writeFileSync(
+    join(folder, "summing.ts"),
+    `import { buffer, f32, kernel } from "@evolver/kernel";
+export const summing = kernel("summing", {
+  params: { x: buffer(f32), y: buffer(f32, "write") },
+  workgroup: [1],
+  example: { workgroups: 1, args: { x: Float32Array.of(1e8, 1, -1e8, 1), y: 1 } },
+}, ({ x, y }, gpu) => {
+  const [a, b, c, d] = (gpu.waits ? [0, 1, 2, 3] : [0, 2, 1, 3]).map((at) => x.get(at));
+  y.set(0, a.add(b).add(c).add(d));
+});
+`,
+  );
+  const emitted = await evolver(["emit", "summing.ts", "--selftest", "-o", "summing.mjs"], folder);
+  expect(emitted).toMatchObject({ code: 0, stderr: "summing.mjs: kernel summing for js\n" });
+  const { status, stdout } = spawnSync(process.execPath, [join(folder, "summing.mjs")], { encoding: "utf8" });
+  expect(stdout).toContain("y: 1 elements as expected");
+  expect(stdout).toMatch(/^PASS summing$/m);
+  expect(status).toBe(0);
+});
+
 /** Runs the command in this process. */
 async function captured(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   let [stdout, stderr] = ["", ""];
@@ -100,6 +122,7 @@ it.each(["k04", "k08", "k10"])("the self-test of %s in JavaScript passes when ru
 it("JavaScript that is emitted of a kernel of a user's parses", async () => {
   const { stdout } = await evolver(["emit", "saxpy.ts#saxpy"], folder);
   expect(parseSync("saxpy.js", stdout, { sourceType: "module" }).errors).toEqual([]);
+  expect(stdout).toMatch(/^\/\/ an ES module: name the file \.mjs/m);
 });
 
 it("widths that a target does not have are an error, not a wrong kernel", async () => {

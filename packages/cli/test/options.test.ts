@@ -90,6 +90,14 @@ it("helps on stdout with 0, and on stderr with 2 where a command is missing", as
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+it.each(["emit", "ladder", "evolve", "compare"])("%s --help has the whole form of a shape", async (name) => {
+  expect(await main([name, "--help"])).toBe(0);
+  const help = stdout.replaceAll(/\s+/g, " ");
+  for (const part of ["Sq and Sk", "causal", "window:L:R", "softcap:X", "scale:X"])
+    expect(help).toContain(part);
+  if (name === "emit") expect(help).toContain("name it .mjs");
+});
+
 it("says where an unreadable path is, and shows the cause only if asked", async () => {
   const file = join(folder, "not-a-folder");
   writeFileSync(file, "");

@@ -52,7 +52,7 @@ export async function emitSource(target: string, options: EmitCommandOptions): P
     return EXIT.done;
   }
   if (options.output === null) printText(source);
-  else process.stderr.write(`${options.output}: kernel ${entryPoint} for ${options.target}\n`);
+  else process.stderr.write(`${options.output}: kernel ${ir.name} for ${options.target}\n`);
   for (const { request, became, fallback } of lowering.entries) {
     if (fallback) process.stderr.write(`note: ${request} became ${became}\n`);
   }
@@ -96,7 +96,7 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   if (kernels.length === 1 && only !== undefined) {
     const waits = targetWaits(options.target);
     const kernel = only.kernel.build({ subgroup: options.subgroup, waits });
-    return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, options) : null };
+    return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, kernel) : null };
   }
   throw new EvolverError("EXPORT_MISSING", `${target} exports ${kernels.length} kernels; emit takes one`, {
     hint: `name one of ${kernels.map(({ exportName }) => `${target}#${exportName}`).join(", ")}`,
@@ -126,8 +126,8 @@ function championKernel(study: string, options: EmitCommandOptions): RungKernel 
   return findStudy(study).pointKernel("champion", champion.candidate.point, options, text);
 }
 
-async function selftestOf(kernel: Kernel, { subgroup }: EmitCommandOptions): Promise<Selftest> {
-  const { selftest, guessed } = await exampleSelftest(kernel, subgroup);
+async function selftestOf(kernel: Kernel, ir: KernelIR): Promise<Selftest> {
+  const { selftest, guessed } = await exampleSelftest(kernel, ir);
   if (guessed.length > 0) {
     const what = guessed.join(", ");
     process.stderr.write(

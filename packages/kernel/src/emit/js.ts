@@ -59,7 +59,10 @@ export class JsEmitter extends Emitter {
     const body = this.out;
     const file = new Lines();
     file.add(
-      headerComment(this.ir, ["run({ workgroups: 4 or [x, y, z], args: { name: number or typed array } })"]),
+      headerComment(this.ir, [
+        "run({ workgroups: 4 or [x, y, z], args: { name: number or typed array } })",
+        'an ES module: name the file .mjs, or say "type": "module" in package.json',
+      ]),
     );
     if (this.#waits) this.helper("runWorkgroup");
     file.add("");
