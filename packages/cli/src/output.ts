@@ -37,11 +37,17 @@ export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string;
   readonly align?: "left" | "right";
+  /** Text that is longer goes on in the next line, from word to word. */
+  readonly wrap?: number;
 }
 
 /** A plain-text table with aligned columns. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const cells = rows.map((row) => columns.map((column) => column.value(row)));
+  const cells = rows.flatMap((row) => {
+    const wrapped = columns.map(({ value, wrap = Infinity }) => wrapAt(value(row), wrap));
+    const height = Math.max(...wrapped.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, at) => wrapped.map((lines) => lines[at] ?? ""));
+  });
   const widths = columns.map((column, k) =>
     Math.max(column.title.length, ...cells.map((line) => (line[k] as string).length)),
   );
@@ -57,17 +63,37 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return [format(columns.map((column) => column.title)), format(rule), ...cells.map(format)].join("\n");
 }
 
-/** 1,234,567 → "1.23 M". */
-export function quantity(value: number): string {
-  const units = ["", " k", " M", " G", " T"];
-  let scaled = value;
-  let unit = 0;
-  while (Math.abs(scaled) >= 1000 && unit < units.length - 1) {
-    scaled /= 1000;
-    unit++;
+function wrapAt(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines.push(`${lines.pop()} ${word}`);
+    else lines.push(word);
   }
-  return `${unit === 0 ? String(Math.round(scaled * 100) / 100) : scaled.toPrecision(3)}${units[unit]}`;
+  return lines;
 }
+
+/** 1,234,567 → "1.23 M", and with the unit "B" "1.23 MB"; 512 → "512", and with the unit "512 B". */
+export function quantity(value: number, unit = ""): string {
+  const prefixes = ["", "k", "M", "G", "T"];
+  let scaled = value;
+  let step = 0;
+  while (Math.abs(scaled) >= 1000 && step < prefixes.length - 1) {
+    scaled /= 1000;
+    step++;
+  }
+  const number = step === 0 ? String(Math.round(scaled * 100) / 100) : scaled.toPrecision(3);
+  return `${number} ${prefixes[step]}${unit}`.trimEnd();
+}
+
+/** Four digits that matter and never an exponent: 75,654.3 GFLOP/s → "75,650 GFLOP/s", 16,384 bytes → "16.4 kB". */
+export function measurement(value: number, unit: string): string {
+  return unit === "bytes" ? quantity(value, "B") : `${fourDigits(value)} ${unit}`;
+}
+
+export const fourDigits = (value: number): string =>
+  Math.abs(value) >= 1e4 ? Number(value.toPrecision(4)).toLocaleString("en-US") : value.toPrecision(4);
 
 /** Milliseconds with three digits that matter, in the unit that fits. */
 export function duration(timeMs: number): string {

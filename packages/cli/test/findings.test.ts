@@ -86,10 +86,10 @@ it("several kernels of a file are one document, and one that is wrong decides", 
 
 describe("a race", () => {
   it("is told with both lines", () => {
-    expect(text.stdout).toMatch(/^data-race: .*shared/m);
-    expect(text.stdout).toContain(`  read at kernels.ts:${lineOf(READ)}, invocation `);
-    expect(text.stdout).toContain(`  write at kernels.ts:${lineOf(WRITE)}, invocation `);
-    expect(text.stdout).toMatch(/^race: \d findings? at subgroup width 32$/m);
+    const race = text.stdout.split("\n\n").find((report) => report.startsWith("race:"));
+    expect(race).toMatch(/^race: \d findings? at subgroup width 32\n {2}data-race: .*shared/);
+    expect(race).toContain(`    read at kernels.ts:${lineOf(READ)}, invocation `);
+    expect(race).toContain(`    write at kernels.ts:${lineOf(WRITE)}, invocation `);
   });
 
   it("is data with --json: kind, message, file, line and lanes, and the same of each access", () => {
@@ -117,7 +117,7 @@ describe("a race", () => {
 describe("a right kernel", () => {
   it("is clean on the launch of its example", () => {
     expect(text.stdout).toMatch(
-      /^fixed: clean at subgroup width 32\n {2}launch: 2×1×1 workgroups, x=\[128\] y=\[128\]\n {2}global 512B read/m,
+      /^fixed: clean at subgroup width 32\n {2}launch: 2×1×1 workgroups, x=\[128\] y=\[128\]\n {2}global 512 B read, 512 B written/m,
     );
     const { counters, findings, launch } = reports.get("fixed") as Report;
     expect(findings).toEqual([]);
@@ -146,6 +146,30 @@ describe("a right kernel", () => {
       { kind: "out-of-bounds", file, line: lineOf(READ) },
     ]);
   });
+});
+
+it("kernels of one name are told apart by the names they are exported by, a blank line between them", async () => {
+  writeFileSync(
+    join(folder, "same.ts"),
+    `import { buffer, f32, kernel } from "@evolver/kernel";
+const fill = (size: number) => kernel("fill", { params: { y: buffer(f32, "write") }, workgroup: [size] }, ({ y }, gpu) => y.set(gpu.globalId.x, 1));
+export const narrow = fill(32);
+export const wide = fill(64);
+`,
+  );
+  const [shown, document] = await Promise.all([
+    evolver(["check", "same.ts"], folder),
+    evolver(["check", "same.ts", "--json"], folder),
+  ]);
+  const headings = shown.stdout.split("\n\n").map((report) => report.split("\n")[0]);
+  expect(headings).toEqual([
+    "narrow (kernel fill): clean at subgroup width 32",
+    "wide (kernel fill): clean at subgroup width 32",
+  ]);
+  expect(JSON.parse(document.stdout)).toMatchObject([
+    { export: "narrow", kernel: "fill" },
+    { export: "wide", kernel: "fill" },
+  ]);
 });
 
 it.each([

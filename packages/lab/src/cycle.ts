@@ -293,7 +293,9 @@ function nextSteps(
       steps.push(`Against ${explanation.bottleneck}: try ${axis} ${values.join(", ")} on ${champion.title}.`);
   }
   const tried = new Set(memoryOf(study.space, trials).map(({ key }) => key)).size;
-  steps.push(`Search on: ${tried} of at most ${spaceSize(study.space)} points have been tried.`);
+  steps.push(
+    `Search on: ${tried} of at most ${spaceSize(study.space).toLocaleString("en-US")} points have been tried.`,
+  );
   const faults = trials.filter(({ verdict }) =>
     ["findings", "wrong-result", "crashed"].includes(verdict.status),
   );

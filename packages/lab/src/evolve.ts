@@ -29,6 +29,8 @@ export type EvolveEvent =
       readonly objective: Objective;
       readonly workspace: string;
       readonly cyclesBefore: number;
+      /** `EvolveOptions.from` where there are records already, so that the search goes on from their champion. */
+      readonly unusedFrom: string | null;
     }
   | { readonly kind: "cycle"; readonly cycle: number; readonly gap: string }
   | {
@@ -169,6 +171,7 @@ class Run {
       objective: this.#objective,
       workspace: this.#workspace.root,
       cyclesBefore: Math.max(0, this.#own.length - 1),
+      unusedFrom: this.#own.length === 0 ? null : (this.#options.from ?? null),
     });
     if (this.#own.length === 0) await this.#judgeBaseline();
     const baselineRecords = this.#written.length;

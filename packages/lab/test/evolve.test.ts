@@ -164,6 +164,17 @@ describe("a run", () => {
     expect(kinds).toEqual(["open", "cycle", "trial", "recorded", "cycle", "trial", "trial", "recorded"]);
   });
 
+  it("says that it does not begin where it is told to, where there are records to go on from", async () => {
+    const unused: (string | null)[] = [];
+    const onEvent = (event: EvolveEvent): void => {
+      if (event.kind === "open") unused.push(event.unusedFrom);
+    };
+    await run({ cycles: 0, from: "k01", onEvent });
+    await run({ cycles: 0, from: "k01", onEvent });
+    await run({ cycles: 0, onEvent });
+    expect(unused).toEqual([null, "k01", null]);
+  });
+
   it("ends gracefully when the space is exhausted", async () => {
     const result = await run({ cycles: 3, trialsPerCycle: 200 });
     expect(result.trials).toBe(288);

@@ -81,6 +81,10 @@ const number = (value: number): string => {
   return `${Number((value / scale).toPrecision(3))}${unit}`;
 };
 
+/** "51.2T" of FLOP/s as a text: "51.2 TFLOP/s". */
+const withUnit = (value: number, unit: string): string =>
+  `${number(value).replace(/[kMGT]?$/, (prefix) => ` ${prefix}`)}${unit}`;
+
 /** Bytes are counted in powers of two. */
 function bytes(value: number): string {
   const power = Math.min(3, Math.max(0, Math.floor(Math.log2(value) / 10)));
@@ -177,7 +181,7 @@ export function rooflineSvg({ sections, deviceName }: MicrobenchReport): string 
   };
   return plotSvg({
     id: "roofline",
-    title: `Roofline of ${deviceName}: ${number(peak * 1e9)}FLOP/s, ${number(memory * 1e9)}B/s, ridge at ${ridge.toPrecision(3)}`,
+    title: `Roofline of ${deviceName}: ${withUnit(peak * 1e9, "FLOP/s")}, ${withUnit(memory * 1e9, "B/s")}, ridge at ${ridge.toPrecision(3)}`,
     x: "FLOPs a byte",
     y: "GFLOP/s",
     logX: true,

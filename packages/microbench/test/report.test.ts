@@ -137,7 +137,7 @@ describe("a report of a GPU", () => {
   });
   it("gives a roofline, with names escaped", () => {
     const svg = rooflineSvg(gpu) as string;
-    expect(svg).toContain("A &#38; B: 51.2TFLOP/s, 4TB/s, ridge at 12.8");
+    expect(svg).toContain("A &#38; B: 51.2 TFLOP/s, 4 TB/s, ridge at 12.8");
     expect(svg).not.toMatch(/NaN|Infinity|undefined/);
   });
 });

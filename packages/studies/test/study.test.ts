@@ -91,6 +91,16 @@ describe("modelled time", () => {
     }
   });
 
+  it("says in proper words how many workgroups a multiprocessor holds", async () => {
+    const measurement = await measured(study, "sim", "k03");
+    const said = (residentWorkgroups: number): string | undefined => {
+      const details = { ...measurement.details, residentWorkgroups };
+      return study.explain({ ...measurement, details }, study.baseline).observations.at(-1);
+    };
+    expect(said(1)).toMatch(/; 1 workgroup fits on a multiprocessor\.$/);
+    expect(said(2)).toMatch(/; 2 workgroups fit on a multiprocessor\.$/);
+  });
+
   it("names bank conflicts where there are some, and only there", async () => {
     const conflicts = async (layout: "row-major" | "swizzled"): Promise<string[]> => {
       const point = { ...(study.named["k03"] as Attention["baseline"]), layout };

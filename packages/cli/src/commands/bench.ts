@@ -13,7 +13,7 @@ import {
   type MicrobenchReport,
   type Section,
 } from "@evolver/microbench";
-import { EXIT, printJson, printText, quantity, table } from "../output.ts";
+import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
 export interface BenchOptions {
@@ -139,7 +139,7 @@ function describeSection({ title, about, results, figures }: Section, timeKind: 
       : [
           {
             title: "result",
-            value: ({ value }: (typeof results)[number]) => (value === null ? "–" : value.toPrecision(4)),
+            value: ({ value }: (typeof results)[number]) => (value === null ? "–" : fourDigits(value)),
             align: "right" as const,
           },
           { title: "unit", value: ({ unit }: (typeof results)[number]) => unit },
@@ -152,6 +152,6 @@ function describeSection({ title, about, results, figures }: Section, timeKind: 
         ]),
     { title: "", value: ({ note }) => note ?? "" },
   ]);
-  const found = figures.map(({ name, value, unit }) => `  ${name}: ${value.toPrecision(4)} ${unit}`);
+  const found = figures.map(({ name, value, unit }) => `  ${name}: ${measurement(value, unit)}`);
   return [`\n${title}\n${about}\n`, rows, ...(found.length > 0 ? ["", ...found] : [])].join("\n");
 }

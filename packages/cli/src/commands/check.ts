@@ -33,6 +33,8 @@ interface ReportedFinding {
 }
 
 interface Report {
+  /** The name it is exported by, which may differ from the kernel's own. */
+  readonly export: string;
   readonly kernel: string;
   readonly subgroup: number;
   readonly findings: readonly ReportedFinding[];
@@ -46,11 +48,11 @@ export async function check(target: string, options: CheckOptions): Promise<numb
   const reports: Report[] = [];
   for (const named of await loadKernels(target)) reports.push(await checkKernel(named, options));
   if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
-  else for (const report of reports) printText(describe(report));
+  else printText(reports.map(describe).join("\n\n"));
   return reports.every((report) => report.findings.length === 0) ? EXIT.done : EXIT.no;
 }
 
-async function checkKernel({ kernel }: NamedKernel, options: CheckOptions): Promise<Report> {
+async function checkKernel({ exportName, kernel }: NamedKernel, options: CheckOptions): Promise<Report> {
   const findings = new Map<string, Finding>();
   let counters: Counters | null = null;
   let launch: CheckLaunch | null = null;
@@ -74,6 +76,7 @@ async function checkKernel({ kernel }: NamedKernel, options: CheckOptions): Prom
     } catch (error) {
       if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
       return {
+        export: exportName,
         kernel: kernel.name,
         subgroup: options.subgroup,
         findings: [refused(error)],
@@ -85,6 +88,7 @@ async function checkKernel({ kernel }: NamedKernel, options: CheckOptions): Prom
     }
   }
   return {
+    export: exportName,
     kernel: kernel.name,
     subgroup: options.subgroup,
     findings: [...findings.values()].map(reported),
@@ -121,21 +125,23 @@ function access(
 }
 
 function describe(report: Report): string {
-  const lines: string[] = [];
-  for (const finding of report.findings) {
-    lines.push(`${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`);
-    for (const { action, file, line, lanes, workgroup } of finding.accesses) {
-      const who =
-        lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
-      lines.push(`  ${action} at ${shortPath(file)}:${line}${who}`);
-    }
-  }
   const { launch, counters } = report;
   const verdict =
     report.findings.length === 0
       ? "clean"
       : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
-  lines.push(`${report.kernel}: ${verdict} at subgroup width ${report.subgroup}`);
+  const name = report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
+  const lines = [`${name}: ${verdict} at subgroup width ${report.subgroup}`];
+  for (const finding of report.findings) {
+    lines.push(
+      `  ${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+    );
+    for (const { action, file, line, lanes, workgroup } of finding.accesses) {
+      const who =
+        lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
+      lines.push(`    ${action} at ${shortPath(file)}:${line}${who}`);
+    }
+  }
   if (launch !== null) {
     const args = Object.entries(launch.args).map(
       ([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`,
@@ -149,9 +155,9 @@ function describe(report: Report): string {
   }
   if (counters !== null) {
     lines.push(
-      `  global ${quantity(counters.globalReadBytes)}B read, ${quantity(counters.globalWriteBytes)}B written in ${quantity(counters.globalSectors)} sectors; ` +
+      `  global ${quantity(counters.globalReadBytes, "B")} read, ${quantity(counters.globalWriteBytes, "B")} written in ${quantity(counters.globalSectors)} sectors; ` +
         `shared conflicts ${quantity(counters.sharedConflicts)}; barriers ${quantity(counters.barriers)}; ` +
-        `divergent branches ${quantity(counters.divergentBranches)} of ${quantity(counters.branches)}; ${quantity(counters.flops)}FLOP`,
+        `divergent branches ${quantity(counters.divergentBranches)} of ${quantity(counters.branches)}; ${quantity(counters.flops, "FLOP")}`,
     );
   }
   return lines.join("\n");

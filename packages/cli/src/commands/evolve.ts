@@ -75,7 +75,11 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         progress.line(
           `device ${event.objective.device}; times are ${event.objective.device === "sim" ? "modelled for" : "measured on"} ${event.objective.profile}; workspace ${event.workspace}`,
         );
-        if (first > 0) progress.line(`goes on after ${first} cycles`);
+        if (first > 0) progress.line(`goes on after ${first} cycle${first === 1 ? "" : "s"}`);
+        if (event.unusedFrom !== null)
+          progress.line(
+            `--from ${event.unusedFrom} is not used: the workspace has records of this, and the search goes on from its champion`,
+          );
         break;
       case "cycle":
         progress.line(event.cycle === 0 ? event.gap : `cycle ${event.cycle}: ${event.gap}`);
@@ -105,6 +109,9 @@ function outcomeOf({ title, verdict }: Trial): string {
     : `${verdict.status} · ${title}`;
 }
 
+/** So that the table fits into 112 columns. */
+const CHAMPION_WIDTH = 60;
+
 /** @param ladder null where there was no time for it */
 function describe(result: EvolveResult, ladder: string | null): string {
   const { baseline, champion, timeKind } = result;
@@ -114,7 +121,7 @@ function describe(result: EvolveResult, ladder: string | null): string {
     { title: "trials", value: ({ trials }) => String(trials), align: "right" },
     { title: `time (${timeKind})`, value: ({ timeMs }) => duration(timeMs), align: "right" },
     { title: "commit", value: ({ commit }) => commit.slice(0, 8) },
-    { title: "champion", value: (row) => row.champion },
+    { title: "champion", value: (row) => row.champion, wrap: CHAMPION_WIDTH },
   ]);
   const rejected = result.rejected.map(({ reason, count }) => `${count} ${reason}`).join(", ");
   return [

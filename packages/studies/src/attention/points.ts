@@ -47,8 +47,9 @@ const PIPELINES: Readonly<Record<FlashPoint["pipeline"], string>> = {
 };
 
 /**
- * All axes of a point in a line: "shared 128×64, padded, staggered, 32 rows a subgroup on 4 groups of lanes, 8 keys a
- * lane, vector 4, unroll 4, shared, masked at edges, persistent, packed heads".
+ * A point in a line: "shared 128×64, padded, staggered, 32 rows a subgroup on 4 groups of lanes, 8 keys a lane, unroll 8,
+ * shared, masked at edges, persistent, packed heads". Left out are the values that most rungs have: vector 4, unroll 4,
+ * masked everywhere, one workgroup a tile, heads by index.
  */
 export function describePoint(point: FlashPoint): string {
   const { stage, queryRows, keyRows, layout, pipeline, rowLanes, depth } = point;
@@ -60,8 +61,8 @@ export function describePoint(point: FlashPoint): string {
       : `shared ${queryRows}×${keyRows}, ${layout}${PIPELINES[pipeline]}${deep}`,
     `${count(point.rowsPerSubgroup, "row")} a subgroup${rowLanes === 1 ? "" : ` on ${rowLanes} groups of lanes`}`,
     `${count(point.keysPerLane, "key")} a lane`,
-    `vector ${point.vector}`,
-    `unroll ${point.unroll}`,
+    ...(point.vector === 4 ? [] : [`vector ${point.vector}`]),
+    ...(point.unroll === 4 ? [] : [`unroll ${point.unroll}`]),
     point.exchange,
     ...(point.masking === "at edges" ? ["masked at edges"] : []),
     ...(point.schedule === "persistent" ? ["persistent"] : []),

@@ -179,8 +179,9 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
         `It reads ${(globalReadBytes / compulsory).toPrecision(3)} times the bytes of q, k and v.`,
       );
     }
+    const resident = Number(details["residentWorkgroups"]);
     observations.push(
-      `${describePoint(point)}; ${String(details["residentWorkgroups"])} workgroups fit on a multiprocessor.`,
+      `${describePoint(point)}; ${resident === 1 ? "1 workgroup fits" : `${resident} workgroups fit`} on a multiprocessor.`,
     );
     return { bottleneck, observations, axes: REMEDIES[bottleneck] };
   }
