@@ -16,7 +16,10 @@ export interface Rate {
 export interface MachineProfile {
   /** For tables: "H200 (datasheet)". */
   readonly name: string;
-  /** What the whole profile may be called: measured only if every number is, or is the driver's. */
+  /**
+   * What the whole profile may be called: "measured" or "driver" only if every number is one of the two. A datasheet does
+   * not publish everything, so a "datasheet" may have assumed numbers.
+   */
   readonly source: ProfileSource;
   readonly subgroupSize: number;
   readonly multiprocessors: Rate;
@@ -90,11 +93,20 @@ export const h200Datasheet: MachineProfile = Object.freeze({
   sharedBytesPerMultiprocessor: datasheet(233472),
 });
 
+/** Of a machine there are only whole ones. */
+const COUNTED: ReadonlySet<string> = new Set<keyof MachineProfile>([
+  "multiprocessors",
+  "maxInvocationsPerMultiprocessor",
+  "maxWorkgroupsPerMultiprocessor",
+  "sharedBytesPerMultiprocessor",
+]);
+
 const SOURCES: readonly string[] = ["measured", "driver", "datasheet", "assumed"] satisfies ProfileSource[];
 
 /**
  * A profile from its JSON text, as `evolver bench microbench --save` writes it.
- * @throws EvolverError PROFILE_INVALID, naming the field that is missing, unknown or no positive number
+ * @throws EvolverError PROFILE_INVALID, naming the field that is missing, unknown, no positive number or not whole, or
+ *   whose source is weaker than the profile's own
  */
 export function parseProfile(text: string): MachineProfile {
   const given = parseJson(text);
@@ -112,7 +124,20 @@ export function parseProfile(text: string): MachineProfile {
   const profile = Object.freeze(Object.fromEntries(fields)) as MachineProfile;
   if (![4, 8, 16, 32, 64, 128].includes(profile.subgroupSize))
     throw invalid(`has ${profile.subgroupSize} for "subgroupSize", which is no width of subgroups`);
+  if (profile.name.trim() === "") throw invalid('has no text for "name"');
+  if (FROM_THE_MACHINE.has(profile.source)) refuseWeaker(profile);
   return profile;
+}
+
+/** Sources that speak of the very machine. */
+const FROM_THE_MACHINE: ReadonlySet<ProfileSource> = new Set(["measured", "driver"]);
+
+function refuseWeaker(profile: MachineProfile): void {
+  for (const [field, rate] of Object.entries(profile) as [string, unknown][]) {
+    if (typeof rate !== "object" || FROM_THE_MACHINE.has((rate as Rate).source)) continue;
+    const { source } = rate as Rate;
+    throw invalid(`says "${profile.source}" for its "source", and "${source}" for that of "${field}"`);
+  }
 }
 
 function parseJson(text: string): Readonly<Record<string, unknown>> {
@@ -127,9 +152,14 @@ function parseJson(text: string): Readonly<Record<string, unknown>> {
 }
 
 function rateIn(given: unknown, field: string): Rate {
-  const { value, source } = (typeof given === "object" && given !== null ? given : {}) as Partial<Rate>;
+  const rate = (typeof given === "object" && given !== null ? given : {}) as Partial<Rate>;
+  const { value, source } = rate;
   if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
     throw invalid(`has no positive number in "${field}.value"`);
+  if (COUNTED.has(field) && !Number.isSafeInteger(value))
+    throw invalid(`has ${value} in "${field}.value", which is no whole number`);
+  const unknown = Object.keys(rate).find((key) => key !== "value" && key !== "source");
+  if (unknown !== undefined) throw invalid(`has an unknown field "${field}.${unknown}"`);
   return Object.freeze({ value, source: sourceIn(source, `"${field}"`) });
 }
 
