@@ -7,12 +7,13 @@ import type { Sampler } from "./sampler.ts";
 
 const samplers: readonly Sampler[] = [evolutionarySampler, randomSampler];
 
+export const samplerNames: readonly string[] = samplers.map(({ name }) => name);
+
 /** @throws EvolverError AGENT_UNKNOWN */
 export function samplerNamed(name: string): Sampler {
   const sampler = samplers.find((candidate) => candidate.name === name);
   if (sampler) return sampler;
-  const names = samplers.map((candidate) => candidate.name).join(", ");
   throw new EvolverError("AGENT_UNKNOWN", `There is no agent or sampler called ${name}.`, {
-    hint: `use one of ${names}`,
+    hint: `use one of ${samplerNames.join(", ")}`,
   });
 }

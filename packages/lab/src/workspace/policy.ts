@@ -1,6 +1,7 @@
 /** `policy.json`: how the loop itself behaves. People and agents change it by editing and committing it. */
 
 import { EvolverError } from "@evolver/kernel";
+import { samplerNames } from "../sampler/index.ts";
 
 export interface Policy {
   readonly sampler: string;
@@ -58,8 +59,10 @@ export function parsePolicy(text: string, path: string): Policy {
     throw invalid("it is not an object.");
   const policy = { ...DEFAULT_POLICY, ...value };
   for (const name of Object.keys(value))
-    if (!(name in DEFAULT_POLICY)) throw invalid(`it has no setting "${name}".`);
+    if (!Object.hasOwn(DEFAULT_POLICY, name)) throw invalid(`it has no setting "${name}".`);
   if (typeof policy.sampler !== "string") throw invalid("sampler must be a name.");
+  if (!samplerNames.includes(policy.sampler))
+    throw invalid(`there is no sampler "${policy.sampler}"; use one of ${samplerNames.join(", ")}.`);
   for (const [name, [least, most]] of Object.entries(RANGES)) {
     const setting: unknown = policy[name as keyof typeof RANGES];
     if (typeof setting !== "number" || !(setting >= least && setting <= most))
