@@ -13,6 +13,7 @@ import {
   type MicrobenchReport,
   type Section,
 } from "@evolver/microbench";
+import { benchWarnings } from "../benchWarnings.ts";
 import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
 
@@ -54,6 +55,7 @@ export async function bench(what: string, options: BenchOptions): Promise<number
     if (options.report !== undefined) await writeReport(options.report, report);
     if (options.json) printJson(report);
     else printText(describe(report));
+    for (const line of benchWarnings(report, options.save !== undefined)) process.stderr.write(`${line}\n`);
     return report.verified ? EXIT.done : EXIT.no;
   } finally {
     progress.end();
