@@ -15,8 +15,9 @@ export interface PlanBuffer {
   /** In elements. */
   readonly length: number;
   /**
-   * Scratch only. Without it, scratch holds garbage at first and then what the last run left; with true, the judge
-   * zeroes it before each run; with "once", before the first, for kernels that leave zeros behind.
+   * Scratch only. Without it, scratch holds garbage at first and then garbage or what the last run left; with true, the
+   * judge zeroes it before each run; with "once", before the first, for kernels that leave zeros behind. That they do
+   * is checked, so there may be 65,536 elements of it at most.
    */
   readonly zeroed?: boolean | "once";
 }
@@ -47,6 +48,8 @@ export interface PlanSignature {
 
 /** The most scratch that a plan may ask for, in elements: 1 GiB. */
 const MAX_BUFFER_LENGTH = 2 ** 28;
+/** The most that may be zeroed once, in elements: it is read back after each run that is looked at. */
+const MAX_ZEROED_ONCE = 2 ** 16;
 
 /**
  * Checks that a plan is well-formed and takes and gives what the case says.
@@ -66,7 +69,13 @@ export function checkPlan(plan: Plan, signature: PlanSignature): void {
       fail(`Buffer ${buffer.name} has length ${buffer.length}.`);
     if (!["f32", "i32", "u32"].includes(buffer.element))
       fail(`Buffer ${buffer.name} has element type ${buffer.element}.`);
-    if (buffer.role === "scratch") continue;
+    if (buffer.role === "scratch") {
+      if (buffer.zeroed === "once" && buffer.length > MAX_ZEROED_ONCE)
+        fail(
+          `Scratch ${buffer.name} has ${buffer.length} elements; where it is zeroed once, ${MAX_ZEROED_ONCE} are the most.`,
+        );
+      continue;
+    }
     const wanted = buffer.role === "input" ? signature.inputs[buffer.name] : signature.outputs[buffer.name];
     if (!wanted) fail(`The case has no ${buffer.role} called ${buffer.name}.`);
     else if (wanted.element !== buffer.element || wanted.length !== buffer.length)
@@ -97,6 +106,12 @@ export function checkPlan(plan: Plan, signature: PlanSignature): void {
       else if (buffer.element !== param.memory.element)
         fail(
           `Launch ${i} of ${kernel.name} passes ${buffer.element} for ${param.name}: ${param.memory.element}.`,
+        );
+      // A kernel that sees what an output holds could tell by it that its work is done already.
+      else if (buffer.role === "output" && param.memory.access !== "write")
+        fail(
+          `Kernel ${kernel.name} may read the output ${buffer.name}, as ${param.name}; outputs are declared "write", and ` +
+            "what launches hand on to each other goes through scratch.",
         );
     }
   }

@@ -85,6 +85,11 @@ export interface MeasureContext {
   readonly candidate: BoundPlan;
   /** Present if time is measured and there is a champion. */
   readonly champion: BoundPlan | null;
+  /**
+   * The point that the study made the candidate's plan of. Absent or null for any other plan, whose arguments, workgroups
+   * and names claim what they like.
+   */
+  readonly point?: Point | null;
   /** For choices that a candidate must not foresee, such as which workgroups to sample. */
   readonly seed: number;
 }

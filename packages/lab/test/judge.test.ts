@@ -126,7 +126,25 @@ describe("scratch", () => {
 
   it("is zero before the first run if the plan says that, and then what the kernel leaves", async () => {
     expect(await ask(written(text("once", "count.sub(1)")))).toMatchObject({ status: "ok", reason: "" });
-    expect(await ask(written(text("once")))).toMatchObject({ status: "wrong-result" });
+    const left = await ask(written(text("once")));
+    expect(left).toMatchObject({
+      status: "invalid",
+      reason: expect.stringMatching(/It left memory\[0\] = 1; /),
+    });
+  });
+
+  it("is little where it is zeroed once, so that it can be looked at", async () => {
+    const large = `
+      import { matvec } from "MATVEC";
+      export function plan(shape, build) {
+        const plan = matvec(shape, build);
+        const more = { name: "more", role: "scratch", element: "f32", length: 65537, zeroed: "once" };
+        return { ...plan, buffers: [...plan.buffers, more] };
+      }`;
+    expect(await ask(written(large))).toMatchObject({
+      status: "invalid",
+      reason: expect.stringMatching(/more has 65537 elements/),
+    });
   });
 
   it("is garbage otherwise, so that nothing may be taken for granted", async () => {
@@ -233,6 +251,20 @@ describe("a candidate that is no candidate", () => {
       /no output called y/,
     ],
     [
+      "may read its output, and so see whether it was there before",
+      `import { kernel, buffer, f32 } from "@evolver/kernel";
+       import { matvec } from "MATVEC";
+       export function plan(shape, build) {
+         const plan = matvec(shape, build);
+         const ir = kernel("again", { params: { y: buffer(f32, "read_write") }, workgroup: [32] },
+           ({ y }, gpu) => gpu.if(gpu.lane.eq(0), () => y.set(0, y.get(0)))).build(build);
+         const launch = { kernel: 1, workgroups: [1, 1, 1], args: { y: { buffer: "y" } } };
+         return { ...plan, kernels: [...plan.kernels, ir], launches: [...plan.launches, launch] };
+       }`,
+      "invalid",
+      /may read the output y/,
+    ],
+    [
       "wants a workgroup of 4096",
       `import { kernel, buffer, f32 } from "@evolver/kernel";
        export function plan({ rows, columns }) {
@@ -267,10 +299,13 @@ describe("a candidate that is no candidate", () => {
 
   it("an answer that changes from run to run is nondeterministic, though within its tolerance", async () => {
     const text = `
+      import { f32, select } from "@evolver/kernel";
       import { counting } from "${join(CHEATS, "counting.ts")}";
-      export const plan = counting(({ gpu, y, row }, run, work) => {
-        work();
-        gpu.if(gpu.lane.eq(0).and(run.and(1).eq(1)), () => y.set(row, y.get(row).mul(1 + 2 ** -23)));
+      export const plan = counting((step, run, work) => work(), {
+        write({ gpu, y, row, memory }, sum) {
+          const odd = memory.get(row).and(1).eq(1);
+          y.set(row, sum.mul(select(odd, gpu.constant(f32, 1 + 2 ** -23), 1)));
+        },
       });`;
     expect(await ask(written(text))).toMatchObject({
       status: "nondeterministic",

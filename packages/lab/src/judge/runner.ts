@@ -45,6 +45,7 @@ export class PlanRunner implements BoundPlan {
   readonly #programs: readonly Program[];
   readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
   readonly #fenced: boolean;
+  #forgetful = false;
   #enqueue: (() => void) | null = null;
 
   private constructor(
@@ -83,14 +84,21 @@ export class PlanRunner implements BoundPlan {
     await this.load(inputs);
     await this.#fillOutputs();
     const findings = (await this.run()).flatMap((result) => result.findings);
+    const { outputs, fault } = await this.look(inputs);
+    return { outputs, fault: faultOf(findings) ?? fault };
+  }
+
+  /** What the buffers hold now, and whether something is in them that must not be. @param inputs as loaded */
+  async look(inputs: Inputs): Promise<Run> {
     const outputs: Record<string, AnyTypedArray> = {};
-    let fault = faultOf(findings);
+    let fault: Fault | null = null;
     for (const buffer of this.plan.buffers) {
-      const { name, length, role } = buffer;
+      const { name, length, role, zeroed } = buffer;
       const contents = await this.#buffer(name).read();
       if (this.#fenced) fault ??= this.#overrun(buffer, contents);
       if (role === "output") outputs[name] = contents.subarray(0, length);
       if (role === "input") fault ??= inputFault(name, contents, inputs[name] as AnyTypedArray);
+      if (role === "scratch" && zeroed === "once") fault ??= leftFault(name, contents.subarray(0, length));
     }
     return { outputs, fault };
   }
@@ -101,11 +109,22 @@ export class PlanRunner implements BoundPlan {
       if (role === "input") await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
   }
 
+  /**
+   * Whether no run is to find what an earlier one left, other than zeros: scratch that asked for nothing then holds
+   * garbage before each. Timed runs all have the same input, and what one remembered would spare the next its work.
+   */
+  set forgetful(on: boolean) {
+    this.#forgetful = on;
+  }
+
   /** Zeroes the scratch that asked for it each time, then all launches in order. */
   async run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]> {
-    for (const { name, role, element, length, zeroed } of this.plan.buffers)
-      if (role === "scratch" && zeroed === true)
-        await this.#buffer(name).write(allocate(element, length) as Float32Array<ArrayBuffer>);
+    for (const buffer of this.plan.buffers) {
+      if (!this.#renews(buffer)) continue;
+      const contents = allocate(buffer.element, buffer.length);
+      if (buffer.zeroed !== true) fillFrom(contents, 0, NAN_BITS);
+      await this.#buffer(buffer.name).write(contents as Float32Array<ArrayBuffer>);
+    }
     const results: RunResult[] = [];
     for (const [i, launch] of this.plan.launches.entries()) {
       const chosen = sample?.(i) ?? null;
@@ -117,9 +136,13 @@ export class PlanRunner implements BoundPlan {
   }
 
   get enqueue(): (() => void) | null {
-    const scratchToZero = this.plan.buffers.some(({ role, zeroed }) => role === "scratch" && zeroed === true);
-    if (!isClocked(this.device) || scratchToZero) return null;
+    if (!isClocked(this.device) || this.plan.buffers.some((buffer) => this.#renews(buffer))) return null;
     return (this.#enqueue ??= this.#prepare());
+  }
+
+  /** Whether the buffer is written to before each run. */
+  #renews({ role, zeroed }: PlanBuffer): boolean {
+    return role === "scratch" && zeroed !== "once" && (zeroed === true || this.#forgetful);
   }
 
   /** The launches, checked once. */
@@ -195,6 +218,14 @@ function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArr
   for (const [i, word] of before.entries())
     if (now[i] !== word) return { status: "input-modified", reason: `It changed its input: ${name}[${i}].` };
   return null;
+}
+
+/** What a kernel leaves in scratch is how one run could tell the next something. */
+function leftFault(name: string, contents: AnyTypedArray): Fault | null {
+  const at = wordsOf(contents).findIndex((word) => word !== 0);
+  if (at < 0) return null;
+  const reason = `It left ${name}[${at}] = ${contents[at]}; scratch that is zeroed once must be zero again after each run.`;
+  return { status: "invalid", reason };
 }
 
 function fenceOf({ length }: PlanBuffer): number {

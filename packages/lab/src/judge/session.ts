@@ -19,15 +19,10 @@ import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
 import { compareOutputs, ignoredInputs, trivialAnswer } from "./outputs.ts";
 import { PlanRunner, faultOf } from "./runner.ts";
+import { Data, Truths } from "./truths.ts";
 
 /** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
 const ENDURANCE = 12;
-
-/** Cases to verify on, to verify on again and to time. */
-const DATA_KEPT = 3;
-
-/** Two sets of cases with some room: those of one cycle. */
-const TRUTHS_KEPT = 32;
 
 /** Ends the judging of a candidate. */
 class Rejection extends Error {
@@ -129,7 +124,8 @@ export class Session {
     }
   }
 
-  async #judge({ candidate, seed, known, champion }: JudgeRequest, bench: Bench): Promise<Verdict> {
+  async #judge(request: JudgeRequest, bench: Bench): Promise<Verdict> {
+    const { candidate, seed, known } = request;
     if (candidate.kind === "point") {
       const why = whyNotInSpace(this.#study.space, candidate.point);
       if (why !== null) throw new Rejection("invalid", why);
@@ -148,7 +144,7 @@ export class Session {
     for (const input of first) await bench.verify(input, "verify");
     await bench.endure(smallestOf(first));
     await bench.repeat(objective);
-    const measurement = await this.#measure(bench, plan, champion, seed);
+    const measurement = await this.#measure(bench, plan, request);
     for (const input of second) if (input.kind === "random") await bench.verify(input, "verify-after-timing");
     return { ...bench.verdict("ok", ""), ...measurement };
   }
@@ -185,8 +181,7 @@ export class Session {
   async #measure(
     bench: Bench,
     plan: Plan,
-    champion: Candidate | null,
-    seed: number,
+    { candidate, champion, seed }: JudgeRequest,
   ): Promise<Pick<Verdict, "timeMs" | "timeKind" | "noise" | "championTimeMs" | "counters" | "details">> {
     const input = this.#timedCase(deriveSeed(seed, "time"));
     const { timer } = this.#devices;
@@ -196,8 +191,10 @@ export class Session {
         ? null
         : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, timer);
     try {
-      await own.load(input.inputs);
-      await rival?.load(input.inputs);
+      for (const runner of rival === null ? [own] : [own, rival]) {
+        runner.forgetful = true;
+        await runner.load(input.inputs);
+      }
       const watched: BoundPlan = {
         plan,
         device: timer,
@@ -209,50 +206,16 @@ export class Session {
           return results;
         },
       };
-      const context = { candidate: watched, champion: rival, seed: deriveSeed(seed, "measure") };
+      const point = candidate.kind === "point" ? candidate.point : null;
+      const context = { candidate: watched, champion: rival, point, seed: deriveSeed(seed, "measure") };
       const measurement = await launching(() => this.#study.measure(context));
+      const { fault } = await own.look(input.inputs);
+      if (fault !== null) throw new Rejection(fault.status, `After it was timed: ${fault.reason}`);
       return checkedMeasurement(measurement);
     } finally {
+      own.forgetful = false;
       rival?.destroy();
     }
-  }
-}
-
-/** The cases of the last few seeds: the candidates of a cycle share them, and drawing large ones takes a while. */
-class Data {
-  readonly #known = new Map<string, Case[]>();
-
-  of(key: string, draw: () => Case[]): Case[] {
-    let cases = this.#known.get(key);
-    if (cases !== undefined) return cases;
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= DATA_KEPT && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, (cases = draw()));
-    return cases;
-  }
-}
-
-/**
- * The truth about cases that come again: the candidates of a cycle are verified on the same data, fresh in each cycle
- * and unknown to all of them, and the float64 reference is most of a trial's work.
- */
-class Truths {
-  readonly #study: Study;
-  readonly #known = new Map<string, ReturnType<Study["expected"]>>();
-
-  constructor(study: Study) {
-    this.#study = study;
-  }
-
-  of(input: Case): ReturnType<Study["expected"]> {
-    const key = canonicalJson([input.id, input.seed, input.shape]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= TRUTHS_KEPT && oldest !== undefined) this.#known.delete(oldest);
-    const expected = this.#study.expected(input);
-    this.#known.set(key, expected);
-    return expected;
   }
 }
 

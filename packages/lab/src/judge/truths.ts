@@ -1,0 +1,48 @@
+/** Cases and the truth about them, kept for the candidates of a cycle, which are all judged on the same. */
+
+import { canonicalJson } from "../json.ts";
+import type { Case, Study } from "../study.ts";
+
+/** Cases to verify on, to verify on again and to time. */
+const DATA_KEPT = 3;
+
+/** Two sets of cases with some room: those of one cycle. */
+const TRUTHS_KEPT = 32;
+
+/** The cases of the last few seeds: the candidates of a cycle share them, and drawing large ones takes a while. */
+export class Data {
+  readonly #known = new Map<string, Case[]>();
+
+  of(key: string, draw: () => Case[]): Case[] {
+    let cases = this.#known.get(key);
+    if (cases !== undefined) return cases;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= DATA_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, (cases = draw()));
+    return cases;
+  }
+}
+
+/**
+ * The truth about cases that come again: the candidates of a cycle are verified on the same data, fresh in each cycle
+ * and unknown to all of them, and the float64 reference is most of a trial's work.
+ */
+export class Truths {
+  readonly #study: Study;
+  readonly #known = new Map<string, ReturnType<Study["expected"]>>();
+
+  constructor(study: Study) {
+    this.#study = study;
+  }
+
+  of(input: Case): ReturnType<Study["expected"]> {
+    const key = canonicalJson([input.id, input.seed, input.shape]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= TRUTHS_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    const expected = this.#study.expected(input);
+    this.#known.set(key, expected);
+    return expected;
+  }
+}
