@@ -13,7 +13,7 @@ import type { Sampler } from "./sampler/sampler.ts";
 import { pointKey, spaceSize, withValue } from "./space.ts";
 import type { Explanation, Measurement, Point, Study } from "./study.ts";
 import type { Candidate, Trial, Verdict } from "./verdict.ts";
-import { formatSpeedup, formatTime } from "./render/text.ts";
+import { counted, formatSpeedup, formatTime } from "./render/text.ts";
 import type { Policy } from "./workspace/policy.ts";
 
 export interface CycleInput {
@@ -89,7 +89,7 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
     action:
       trials.length === 0
         ? "None: every point of the space has been tried."
-        : `${trials.length} trials by the ${sampler.name} sampler, ${Math.round(explore * 100)} % of them exploring.`,
+        : `${counted(trials.length, "trial")} by the ${sampler.name} sampler, ${Math.round(explore * 100)} % of them exploring.`,
     trials,
     kept: decision.winner !== null,
     reason: decision.reason,
@@ -245,7 +245,7 @@ function observe({ trials, champion, stuck }: CycleInput, explanation: Explanati
     ...explanation.observations,
     `Trials so far: ${trials.length}, of which ${ok} were verified and timed.`,
   ];
-  if (stuck > 0) observations.push(`${stuck} cycles in a row kept nothing.`);
+  if (stuck > 0) observations.push(`${counted(stuck, "cycle")} in a row kept nothing.`);
   return observations;
 }
 
@@ -259,7 +259,8 @@ function reflect(
     open.length > 0
       ? `${open.join(", ")} can change that, with the rest as it is, in ways not tried yet.`
       : "Single steps that could change that have been tried; combinations and other regions are left.";
-  const wider = stuck > 0 ? ` After ${stuck} cycles without a gain the search looks further afield.` : "";
+  const wider =
+    stuck > 0 ? ` After ${counted(stuck, "cycle")} without a gain the search looks further afield.` : "";
   return { gap, why: why + wider, focus: open };
 }
 
@@ -293,9 +294,7 @@ function nextSteps(
       steps.push(`Against ${explanation.bottleneck}: try ${axis} ${values.join(", ")} on ${champion.title}.`);
   }
   const tried = new Set(memoryOf(study.space, trials).map(({ key }) => key)).size;
-  steps.push(
-    `Search on: ${tried} of at most ${spaceSize(study.space).toLocaleString("en-US")} points have been tried.`,
-  );
+  steps.push(`Search on: ${tried} of at most ${counted(spaceSize(study.space), "point")} have been tried.`);
   const faults = trials.filter(({ verdict }) =>
     ["findings", "wrong-result", "crashed"].includes(verdict.status),
   );

@@ -130,8 +130,9 @@ function describe(report: Report): string {
     report.findings.length === 0
       ? "clean"
       : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
-  const name = report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
-  const lines = [`${name}: ${verdict} at subgroup width ${report.subgroup}`];
+  const heading =
+    report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
+  const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
   for (const finding of report.findings) {
     lines.push(
       `  ${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,

@@ -1,7 +1,7 @@
 /** `PROGRESS.md`: the champions of each objective and what they gained. */
 
 import type { CycleRecord } from "../record.ts";
-import { byObjective, countRejected, formatSpeedup, formatTime, table } from "./text.ts";
+import { counted, byObjective, countRejected, formatSpeedup, formatTime, table } from "./text.ts";
 
 export function renderProgress(records: readonly CycleRecord[]): string {
   const parts = ["# Progress", "", "Rendered from `records/`; edits here are lost.", ""];
@@ -34,7 +34,7 @@ export function renderProgress(records: readonly CycleRecord[]): string {
       `Device \`${objective.device}\`; times are **${champion.timeKind}** (${objective.profile}); folder ` +
         `\`champion/${slug}/\`.`,
       "",
-      `${group.length - 1} cycles, ${trials.length} trials, champion ${formatTime(champion.timeMs)}: ` +
+      `${counted(group.length - 1, "cycle")}, ${counted(trials.length, "trial")}, champion ${formatTime(champion.timeMs)}: ` +
         `**${formatSpeedup(baseline.timeMs / champion.timeMs)}** the baseline's speed.` +
         (rejected.length === 0
           ? ""

@@ -16,6 +16,11 @@ export function formatSpeedup(ratio: number): string {
   return `${ratio.toFixed(ratio < 1.1 ? 3 : 2)}×`;
 }
 
+/** "1 cycle", "2 cycles", "143,769,600 points". */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** A Markdown table; a bar in a cell is escaped. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
