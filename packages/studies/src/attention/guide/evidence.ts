@@ -112,7 +112,7 @@ export function readEvidence(folder: string): Evidence {
   ): (T & Origin & { readonly file: string }) | null => {
     const path = join(folder, `${name}.json`);
     if (!existsSync(path)) return null;
-    const document = Field.ofFile(path, readFileSync(path, "utf8"));
+    const document = Field.ofFile(path, textOf(path));
     const wrapped = document.has("result");
     return {
       ...originOf(document),
@@ -131,6 +131,18 @@ export function readEvidence(folder: string): Evidence {
     ncu: load("ncu", parseNcu),
     roof: load("microbench", parseRoof),
   };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new EvolverError("EVIDENCE_INVALID", `${path} cannot be read: ${what}`, {
+      hint: "it is a file with a JSON document; remove what is there: the documents then say that it was not measured",
+      cause: error,
+    });
+  }
 }
 
 /** Of a file that scripts/evidence.ts kept; a bare report says nothing of its origin. */
@@ -183,8 +195,8 @@ function parsePeers(report: Field): Omit<PeersEvidence, keyof Origin | "file"> {
         .filter((entry) => entry.get("kind").text() === kind)
         .map((entry) => ({
           id: entry.get("id").text(),
-          tflops: entry.get("tflops").positive(),
           timeMs: entry.get("timeMs").get("median").positive(),
+          tflops: entry.get("tflops").positive(),
           verified: entry.get("verified").flag(),
         }));
     const name = shape.get("shape").text();
