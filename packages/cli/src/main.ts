@@ -108,10 +108,10 @@ function buildProgram(finish: (code: number) => void): Command {
     .action(async (target: string, options: EmitFlags) => {
       resolveOwnPackages();
       const output = options.output ?? null;
-      const [name, test] = target.split("/");
-      if (name === "microbench") {
+      if (/^microbench(?:\/|$)/.test(target)) {
         const { emitMicrobench } = await import("./commands/emitMicrobench.ts");
-        finish(await emitMicrobench(test ?? null, { ...options, output }));
+        const slash = target.indexOf("/");
+        finish(await emitMicrobench(slash < 0 ? null : target.slice(slash + 1), { ...options, output }));
         return;
       }
       const { emitSource } = await import("./commands/emit.ts");
@@ -158,7 +158,10 @@ function buildProgram(finish: (code: number) => void): Command {
     .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
     .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
     .option("--no-predict", "measure what the sampler proposes, whatever the cost model predicts")
-    .option("--agent <name>", "who proposes candidates: evolutionary or random", "evolutionary")
+    .option(
+      "--agent <name>",
+      "who proposes candidates: evolutionary or random (default: the workspace's policy)",
+    )
     .option("--from <rung>", "begin with this rung instead of k01, where the workspace has no record yet")
     .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
     .option("--workspace <dir>", "a git repository of its own, made if absent", "evolver-workspace")
@@ -266,7 +269,7 @@ interface EvolveFlags extends Omit<LadderFlags, "rungs"> {
   readonly cycles: number;
   readonly trials?: number;
   readonly predict: boolean;
-  readonly agent: string;
+  readonly agent?: string;
   readonly from?: string;
   readonly workspace: string;
 }
@@ -301,10 +304,12 @@ function counts(text: string): number[] {
 }
 
 function list(text: string): string[] {
-  return text
+  const items = text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+  if (items.length > 0) return items;
+  throw new InvalidArgumentError("give at least one name.");
 }
 
 function collectArg(text: string, before: Record<string, number>): Record<string, number> {

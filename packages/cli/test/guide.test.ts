@@ -19,6 +19,9 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "evolver-guide-"));
   mkdirSync(join(folder, "empty"));
   mkdirSync(join(folder, "broken"));
+  mkdirSync(join(folder, "folders", "ncu.json"), { recursive: true });
+  mkdirSync(join(folder, "taken.md"));
+  writeFileSync(join(folder, "file"), "");
   writeFileSync(join(folder, "broken", "ladder-cuda.json"), '{ "result": { "timeKind": "guessed" } }');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -51,9 +54,16 @@ it.each([
     ["guide", "attention", "--evidence", "broken", "-o", "x.md"],
     /error\[EVIDENCE_INVALID\]: broken\/ladder-cuda\.json: result\.timeKind is "guessed", and must be "measured"/,
   ],
+  [["guide", "attention", "--evidence", "folders"], /error\[EVIDENCE_INVALID\]: folders\/ncu\.json /],
+  [["guide", "attention", "-o", "taken.md"], /error\[OUTPUT_NOT_WRITTEN\]: taken\.md [^]*it is a folder/],
+  [["guide", "attention", "-o", "file.md"], /error\[OUTPUT_NOT_WRITTEN\]: file /],
+  [["guide", "attention", "-o", "file/x.md"], /error\[OUTPUT_NOT_WRITTEN\][^]*file is no folder/],
+  [["guide", "attention", "-o", "/proc/nope/x.md"], /error\[OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/x\.md /],
 ] as const)("%j is refused before anything is written", async (args, message) => {
   const { code, stdout, stderr } = await evolver(args, folder);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
+  // Nor is anything counted.
+  expect(stderr).not.toContain("k01");
   expect(existsSync(join(folder, "x.md"))).toBe(false);
 });

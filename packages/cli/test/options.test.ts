@@ -40,6 +40,8 @@ it.each([
   ["emit attention/k01 --shape S", "error[SHAPE_INVALID]"],
   ["ladder matmul", 'error[UNKNOWN_STUDY]: there is no study "matmul"'],
   ["ladder attention --rungs k99", "error[UNKNOWN_RUNG]"],
+  ["ladder attention --rungs ,", "argument ',' is invalid. give at least one name"],
+  ["ladder attention --rungs=", "argument '' is invalid"],
   ["ladder attention --device tpu", "Allowed choices are sim, cpu, webgpu, cuda, hip"],
   ["ladder attention --shape H8,S0,D4", "error[SHAPE_INVALID]"],
   ["ladder attention --input nowhere.safetensors", "error[INPUT_NOT_FOUND]"],
@@ -64,6 +66,12 @@ it.each([
     expect(lines[0]).toContain(what);
   }
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it("a rung that is named twice is run once", async () => {
+  expect(await main("ladder attention --rungs k01,k01 --shape H1,S8,D8 --json".split(" "))).toBe(0);
+  const { rungs } = JSON.parse(stdout) as { rungs: { id: string }[] };
+  expect(rungs.map(({ id }) => id)).toEqual(["k01"]);
 });
 
 it("helps on stdout with 0, and on stderr with 2 where a command is missing", async () => {

@@ -26,10 +26,15 @@ const GUESSED_MULTIPROCESSORS = 128;
 /** Slower than this and a device is a processor, whatever it calls itself. */
 const GPU_GFLOPS = 400;
 
-/** @throws EvolverError UNKNOWN_TEST */
+/** Each once, however often it is named. @throws EvolverError UNKNOWN_TEST, and NO_TESTS for a list of none */
 export function findTests(only: readonly string[] | undefined): readonly Test[] {
   if (only === undefined) return tests;
-  return only.map((id) => {
+  if (only.length === 0) {
+    throw new EvolverError("NO_TESTS", "no microbenchmark is named", {
+      hint: `there are ${tests.map((test) => test.id).join(", ")}; leave the list out for all`,
+    });
+  }
+  return [...new Set(only)].map((id) => {
     const found = tests.find((test) => test.id === id);
     if (found !== undefined) return found;
     throw new EvolverError("UNKNOWN_TEST", `there is no microbenchmark "${id}"`, {
@@ -38,7 +43,7 @@ export function findTests(only: readonly string[] | undefined): readonly Test[] 
   });
 }
 
-/** @throws EvolverError UNKNOWN_TEST, and what the device throws; a wrong result is no error but `verified: false` */
+/** @throws EvolverError UNKNOWN_TEST, NO_TESTS, and what the device throws; a wrong result is no error but `verified: false` */
 export async function runMicrobench(
   device: Device,
   options: MicrobenchOptions = {},

@@ -1,7 +1,6 @@
 /** `evolver bench microbench`: measures a device, verifies what it computed, and writes a machine profile. */
 
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join, relative } from "node:path";
 import { openDevice, type DeviceId } from "@evolver/device";
 import { EvolverError } from "@evolver/kernel";
 import {
@@ -15,6 +14,7 @@ import {
 } from "@evolver/microbench";
 import { benchWarnings } from "../benchWarnings.ts";
 import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
+import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
 export interface BenchOptions {
@@ -41,6 +41,7 @@ export async function bench(what: string, options: BenchOptions): Promise<number
       hint: "choose --device cpu, webgpu, cuda or hip",
     });
   }
+  await checkOutputs(options);
   const progress = openProgress();
   const device = await openDevice(options.device as DeviceId);
   try {
@@ -50,11 +51,10 @@ export async function bench(what: string, options: BenchOptions): Promise<number
       onProgress: (done, total, text) => progress.step(done, total, text),
     });
     progress.end();
-    if (options.save !== undefined)
-      await save(options.save, `${JSON.stringify(profileOf(report), null, 2)}\n`);
-    if (options.report !== undefined) await writeReport(options.report, report);
+    // First: should a disk be full by now, what was measured has been said.
     if (options.json) printJson(report);
     else printText(describe(report));
+    for (const [path, text] of filesOf(report, options)) await writeOutput(path, text);
     for (const line of benchWarnings(report, options.save !== undefined)) process.stderr.write(`${line}\n`);
     return report.verified ? EXIT.done : EXIT.no;
   } finally {
@@ -63,27 +63,40 @@ export async function bench(what: string, options: BenchOptions): Promise<number
   }
 }
 
-async function save(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${path} cannot be written: ${what}`, {
-      hint: "name a file in a folder that may be written",
-      cause: error,
-    });
+const REPORT_FILES = /^report\.(?:json|txt)$|^[^/\\]*\.svg$/;
+
+/** Before the measurement, which takes minutes. */
+async function checkOutputs({ save, report }: BenchOptions): Promise<void> {
+  if (save !== undefined && report !== undefined) {
+    // "" is the very same; a name is a file in the folder; ".." is a folder in the file.
+    const within = relative(report, save);
+    if (/^(?:\.\.[/\\]?)*$/.test(within) || REPORT_FILES.test(within)) {
+      throw new EvolverError("OUTPUT_NOT_WRITTEN", `--save ${save} is where the report goes, too`, {
+        hint: "name a file outside the report's folder, or one such as profile.json in it",
+      });
+    }
   }
+  if (save !== undefined) await checkFile(save);
+  if (report !== undefined) await checkFolder(report, REPORT_FILES);
 }
 
-async function writeReport(folder: string, report: MicrobenchReport): Promise<void> {
-  await save(join(folder, "report.json"), `${JSON.stringify(report, null, 2)}\n`);
-  await save(join(folder, "report.txt"), `${describe(report)}\n`);
-  for (const plot of report.sections.flatMap(({ plots }) => plots)) {
-    if (plot.series.length > 0) await save(join(folder, `${plot.id}.svg`), plotSvg(plot));
-  }
+/** All that is asked for, so that nothing is written before everything is made. */
+function filesOf(
+  report: MicrobenchReport,
+  { save, report: folder }: BenchOptions,
+): (readonly [string, string])[] {
+  const files: (readonly [string, string])[] = [];
+  if (save !== undefined) files.push([save, `${JSON.stringify(profileOf(report), null, 2)}\n`]);
+  if (folder === undefined) return files;
+  files.push(
+    [join(folder, "report.json"), `${JSON.stringify(report, null, 2)}\n`],
+    [join(folder, "report.txt"), `${describe(report)}\n`],
+  );
+  for (const plot of report.sections.flatMap(({ plots }) => plots))
+    if (plot.series.length > 0) files.push([join(folder, `${plot.id}.svg`), plotSvg(plot)]);
   const roofline = rooflineSvg(report);
-  if (roofline !== null) await save(join(folder, "roofline.svg"), roofline);
+  if (roofline !== null) files.push([join(folder, "roofline.svg"), roofline]);
+  return files;
 }
 
 function describe(report: MicrobenchReport): string {

@@ -1,14 +1,16 @@
 /** `evolver emit microbench`: the microbenchmarks as C++ programs, for a GPU whose machine has its compiler and not us. */
 
-import { mkdir, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { EvolverError, type EmitTarget } from "@evolver/kernel";
 import { emitSuite, findTests } from "@evolver/microbench";
 import { EXIT, printJson, printText } from "../output.ts";
+import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 
 export interface EmitMicrobenchOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
+  /** For rungs only: refused. */
+  readonly shape?: string;
   readonly selftest: boolean;
   /** A file, or a folder for one file a test where the name has no extension. */
   readonly output: string | null;
@@ -21,30 +23,36 @@ interface Written {
   readonly source: string;
 }
 
-/** @param only the test after the slash, or null for all */
-export async function emitMicrobench(only: string | null, options: EmitMicrobenchOptions): Promise<number> {
-  const { target, subgroup, selftest, output, json } = options;
+/** @param path what follows `microbench/`: a test; null for all */
+export async function emitMicrobench(path: string | null, options: EmitMicrobenchOptions): Promise<number> {
+  const { target, subgroup, shape, selftest, output, json } = options;
+  if (shape !== undefined) {
+    throw new EvolverError("OPTION_NOT_USED", "--shape is for a study's rung; microbenchmarks have none", {
+      hint: "leave it out",
+    });
+  }
   if (!selftest || (target !== "cuda" && target !== "hip")) {
     throw new EvolverError("SELFTEST_TARGET", "microbenchmarks are emitted as self-tests for cuda or hip", {
       hint: "evolver emit microbench --target hip --subgroup 64 --selftest -o microbench.hip",
     });
   }
-  const tests = findTests(only === null ? undefined : [only]);
+  const tests = findTests(path === null ? undefined : [path]);
   const extension = target === "cuda" ? ".cu" : ".hip";
-  const suite = (chosen: typeof tests, path: string | null): Written => {
-    const file = path === null ? "microbench" : basename(path, extname(path));
+  const suite = (chosen: typeof tests, to: string | null): Written => {
+    const file = to === null ? "microbench" : basename(to, extname(to));
     return {
-      file: path,
+      file: to,
       tests: chosen.map(({ id }) => id),
       source: emitSuite(chosen, { target, subgroup, file }),
     };
   };
   const isFolder = output !== null && extname(output) === "";
+  if (isFolder) await checkFolder(output, /^microbench-/);
+  else if (output !== null) await checkFile(output);
   const written = isFolder
     ? tests.map((test) => suite([test], join(output, `microbench-${test.id}${extension}`)))
     : [suite(tests, output)];
-  if (isFolder) await guard(output, () => mkdir(output, { recursive: true }));
-  for (const { file, source } of written) if (file !== null) await guard(file, () => writeFile(file, source));
+  for (const { file, source } of written) if (file !== null) await writeOutput(file, source);
   if (json) printJson({ target, subgroup, files: written });
   else if (output === null) printText(written[0]?.source ?? "");
   else
@@ -52,16 +60,4 @@ export async function emitMicrobench(only: string | null, options: EmitMicrobenc
       written.map(({ file }) => `${file}: its first lines say how to build it\n`).join(""),
     );
   return EXIT.done;
-}
-
-async function guard(path: string, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${path} cannot be written: ${what}`, {
-      hint: "name a file or folder that may be written",
-      cause: error,
-    });
-  }
 }

@@ -12,7 +12,8 @@ export interface EvolveCommandOptions {
   readonly cycles: number;
   readonly trials?: number;
   readonly predict: boolean;
-  readonly agent: string;
+  /** The policy's if absent. */
+  readonly agent?: string;
   readonly from?: string;
   readonly seed: number;
   readonly workspace: string;

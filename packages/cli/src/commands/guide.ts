@@ -1,11 +1,11 @@
 /** `evolver guide`: a learner's guide to a ladder, as Markdown with pictures. */
 
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { EvolverError } from "@evolver/kernel";
 import { findStudy, type Guide } from "@evolver/studies";
 import { EXIT, printJson, printText } from "../output.ts";
+import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
 export interface GuideCommandOptions {
@@ -25,6 +25,10 @@ export async function guide(name: string, { evidence, output, json }: GuideComma
     throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} is no name for a Markdown file`, {
       hint: "name it such as ladder.md; the pictures go to the folder ladder/ beside it",
     });
+  if (output !== undefined) {
+    await checkFile(output);
+    await checkFolder(join(dirname(output), folder), /\.svg$/);
+  }
   const progress = openProgress();
   try {
     const made = await study.guide({
@@ -46,20 +50,10 @@ export async function guide(name: string, { evidence, output, json }: GuideComma
   }
 }
 
+/** The document last: where it is, its pictures are. */
 async function write(output: string, folder: string, { markdown, pictures }: Guide): Promise<string[]> {
-  const files: readonly (readonly [string, string])[] = [
-    [output, markdown],
-    ...[...pictures].map(([file, svg]) => [join(folder, file), svg] as const),
-  ];
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const [path, content] of files) await writeFile(path, content);
-  } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} cannot be written: ${what}`, {
-      hint: "name a file in a folder that may be written",
-      cause: error,
-    });
-  }
-  return files.map(([path]) => path);
+  const files = [...pictures].map(([file, svg]) => [join(folder, file), svg] as const);
+  for (const [path, content] of files) await writeOutput(path, content);
+  await writeOutput(output, markdown);
+  return [output, ...files.map(([path]) => path)];
 }

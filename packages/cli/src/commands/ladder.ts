@@ -22,7 +22,7 @@ export async function ladder(name: string, options: LadderCommandOptions): Promi
       shape: options.shape ?? null,
       input: options.input ?? null,
       profile: options.profile ?? null,
-      rungs: options.rungs ?? null,
+      rungs: options.rungs === undefined ? null : [...new Set(options.rungs)],
       seed: options.seed,
       onRung: (id, done, total) => progress.step(done, total, id),
     });

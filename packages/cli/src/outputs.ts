@@ -1,0 +1,144 @@
+/**
+ * Files and folders that a command writes. They are tried before the work, so that its results have a place, and each
+ * file is written whole or not at all. Folders are made one by one: Node's recursive mkdir does not end where the system
+ * says that a folder is missing right after its parent was found, as below /proc.
+ */
+
+import type { Stats } from "node:fs";
+import { access, constants, mkdir, open, readdir, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { EvolverError } from "@evolver/kernel";
+
+/** Leaves everything as it was. @throws EvolverError OUTPUT_NOT_WRITTEN unless a file can be written there */
+export async function checkFile(path: string): Promise<void> {
+  await explained(path, async () => {
+    if (path === "") throw new Error("it is no name");
+    if (/[/\\]$/.test(path)) throw new Error("it names a folder, not a file");
+    const found = await statOf(resolve(path));
+    if (found?.isDirectory() === true) throw new Error("it is a folder");
+    if (found === null) await tryFile(resolve(path));
+    else await access(path, constants.W_OK);
+  });
+}
+
+/**
+ * Leaves everything as it was.
+ * @param ours names that files to be written there may have
+ * @throws EvolverError OUTPUT_NOT_WRITTEN unless files can be written there, of which some may exist already
+ */
+export async function checkFolder(path: string, ours: RegExp): Promise<void> {
+  await explained(path, async () => {
+    if (path === "") throw new Error("it is no name");
+    await tryFile(join(resolve(path), `.evolver-${process.pid}`));
+  });
+  if ((await statOf(resolve(path))) === null) return;
+  const names = await explained(path, () => readdir(path));
+  for (const name of names) if (ours.test(name)) await checkFile(join(path, name));
+}
+
+/** Makes the folders too. @throws EvolverError OUTPUT_NOT_WRITTEN, with no part of that file written */
+export async function writeOutput(path: string, text: string): Promise<void> {
+  await explained(path, async () => {
+    await makeFolders(dirname(resolve(path)));
+    await writeWhole(resolve(path), text);
+  });
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const found = await statOf(path);
+  const target = found === null ? path : await realpath(path);
+  const draft = `${target}.${process.pid}.part`;
+  // A pipe or a terminal is written to, and so is a file whose folder may not be changed.
+  const direct = found !== null && (!found.isFile() || !(await isWritable(dirname(target))));
+  if (direct) return writeTo(target, text);
+  try {
+    await writeTo(draft, text, found?.mode);
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+async function writeTo(path: string, text: string, mode?: number): Promise<void> {
+  const handle = await open(path, "w", mode);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a file that is not there, and the folders that it needs, and takes all of it away again. */
+async function tryFile(path: string): Promise<void> {
+  const made: string[] = [];
+  try {
+    made.push(...(await makeFolders(dirname(path))));
+    await (await open(path, "wx")).close();
+    await rm(path);
+  } finally {
+    // One that somebody else has put something into stays.
+    for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
+  }
+}
+
+/** Gives those that it made, the outermost first; if it fails, it has made none. */
+async function makeFolders(path: string): Promise<string[]> {
+  const missing: string[] = [];
+  let nearest = path;
+  let found = await statOf(nearest);
+  while (found === null && dirname(nearest) !== nearest) {
+    missing.unshift(nearest);
+    nearest = dirname(nearest);
+    found = await statOf(nearest);
+  }
+  if (found?.isDirectory() !== true) throw new Error(`${nearest} is no folder`);
+  const made: string[] = [];
+  try {
+    for (const folder of missing) if (await makeFolder(folder)) made.push(folder);
+    return made;
+  } catch (error) {
+    for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
+    throw error;
+  }
+}
+
+/** False if somebody else was faster. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+    return true;
+  } catch (error) {
+    if ((await statOf(path))?.isDirectory() === true) return false;
+    throw error;
+  }
+}
+
+/** Null where there is nothing; what is below a file is not there either. */
+async function statOf(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
+  }
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${path} cannot be written: ${what}`, {
+      hint: "name another, in a folder that may be written",
+      cause: error,
+    });
+  }
+}
