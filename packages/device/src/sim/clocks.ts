@@ -8,8 +8,7 @@
  * same object as long as it is the same.
  */
 
-import { unitLanes } from "./checks.ts";
-import type { Flight } from "./flights.ts";
+import { WHO, unitLanes } from "./checks.ts";
 import type { Known, Subgroup, Times } from "./subgroup.ts";
 
 /** What a release published, and the workgroup that it speaks of. */
@@ -23,7 +22,9 @@ const NOBODY: ReadonlyMap<number, Times> = new Map();
 export class Clocks {
   readonly nothing: Known;
   readonly #size: number;
-  /** Lengths of `here`: twice the size where copies land on behalf of phases. */
+  /** How many phase barriers land copies as actors of their own, numbers size and up. */
+  readonly #landers: number;
+  /** Lengths of `here`: invocations, landers, and, where there are any, for each invocation its copies (see waited). */
   readonly #actors: number;
   readonly #unit: number;
   readonly #subgroups: readonly Subgroup[];
@@ -35,15 +36,17 @@ export class Clocks {
 
   /**
    * @param memories how many there are
-   * @param copies whether copies land when a phase is seen complete, which those who started them do not know: then
-   *   the copies of invocation i are an actor of their own, number size + i
+   * @param phases phase barriers: what belongs to a phase lands when it is seen complete, which those who started the
+   *   copies do not know, so that each barrier is an actor of its own
    */
-  constructor(subgroups: readonly Subgroup[], memories: number, copies: boolean) {
+  constructor(subgroups: readonly Subgroup[], memories: number, phases: number) {
     this.#subgroups = subgroups;
     this.#size = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
     this.#unit = unitLanes(subgroups[0]?.mask.length ?? 32);
     this.#released = Array.from({ length: memories }, () => new Map<number, Released>());
-    this.#actors = this.#size * (copies ? 2 : 1);
+    // Beyond the room that marks have for them, barriers share.
+    this.#landers = Math.min(phases, WHO - this.#size);
+    this.#actors = phases > 0 ? this.#size * 2 + this.#landers : this.#size;
     this.nothing = this.#freeze(new Int32Array(this.#actors), NOBODY);
     this.#joined = { a: this.nothing, b: this.nothing, result: this.nothing };
   }
@@ -68,7 +71,9 @@ export class Clocks {
         last = known;
       }
     }
-    this.#learn(this.#freeze(new Int32Array(this.#actors).fill(time), there), time + 1);
+    // That includes every copy that has landed, so that those that lanes waited for themselves need not be told apart.
+    const here = new Int32Array(this.#actors).fill(time, 0, this.#size + this.#landers);
+    this.#learn(this.#freeze(here, there), time + 1);
   }
 
   /** Active lanes of a subgroup met. */
@@ -109,20 +114,35 @@ export class Clocks {
     this.agree(S);
   }
 
-  /** Adds that copies of these lanes landed at this time. */
-  withLanded(known: Known, flights: readonly Pick<Flight, "subgroup" | "mask">[], time: number): Known {
+  /** Who lands the copies of a phase barrier, of all those of the workgroup by number. */
+  lander(phaseBarrier: number): number {
+    return this.#size + (phaseBarrier % this.#landers);
+  }
+
+  /** Adds that copies which somebody lands have landed until this time. */
+  withLanded(known: Known, lander: number, time: number): Known {
     const here = known.here.slice();
-    for (const { subgroup, mask } of flights)
-      for (let l = 0; l < subgroup.lanes; l++) if (mask[l] !== 0) here[this.#size + subgroup.base + l] = time;
+    here[lander] = time;
     return { here, low: known.low, there: known.there };
   }
 
-  /** A lane waited for its own copies: those that had landed for a phase too. */
-  learnLanded(S: Subgroup, lane: number, time: number): void {
+  /** A lane waited for its own copies itself: those of generations below this one (flights.ts). */
+  learnWaited(S: Subgroup, lane: number, generation: number): void {
     const known = S.known[lane] as Known;
+    const at = this.#waited(S.base + lane);
+    if ((known.here[at] as number) >= generation) return;
     const here = known.here.slice();
-    here[this.#size + S.base + lane] = time;
+    here[at] = generation;
     S.known[lane] = { here, low: known.low, there: known.there };
+  }
+
+  /** Whether a lane knows that an invocation has itself waited for a copy that belongs to a phase. */
+  knowsWaited(known: Known, invocation: number, generation: number): boolean {
+    return generation < (known.here[this.#waited(invocation)] as number);
+  }
+
+  #waited(invocation: number): number {
+    return this.#size + this.#landers + invocation;
   }
 
   /** Finds out whether all lanes know the same. */

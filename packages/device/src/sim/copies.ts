@@ -16,10 +16,12 @@ export function landingFunction(
   options: CheckOptions,
 ): string {
   const put = Array.from({ length: w }, (_, j) => `m${k}[i+${j}]=X[x+${j}];`).join("");
-  const record = `const mark=f.site*${WHO}+f.subgroup.base,writer=mark+actor;${each(
-    perElement(w, "A[l]", `if(fl${k}[e]===mark+l+1)fl${k}[e]=0;ws${k}[e]=now;wm${k}[e]=writer+l;`),
-  )}`;
-  return `function ${name}(f,actor){
+  const ended = `if(fl${k}[e]===mark+l+1)fl${k}[e]=0;ws${k}[e]=now;`;
+  const by = `ca${k}[e*2]=base+l;ca${k}[e*2+1]=G[l];`;
+  const record = `const base=f.subgroup.base,mark=f.site*${WHO}+base,by=f.site*${WHO}+f.lander,G=f.generation;
+    if(f.lander<0){${each(perElement(w, "A[l]", `${ended}wm${k}[e]=mark+l;`))}}
+    else{${each(perElement(w, "A[l]", `${ended}wm${k}[e]=by;${by}`))}}`;
+  return `function ${name}(f){
   const A=f.at,M=f.mask,n=f.count,X=f.data,o=0;changes++;${scan(w)}
   ${options.counters ? countCode(k, memory, w, "write") : ""}
   ${options.races === "none" ? "" : `if(checked${k}){${record}}`}

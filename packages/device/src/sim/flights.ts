@@ -12,8 +12,8 @@ export interface FlightType {
   readonly memory: number;
   /** Bytes a lane. */
   readonly bytes: number;
-  /** Writes the data, now. Who does is the lane of each copy plus `actor` (see Clocks). */
-  land(flight: Flight, actor: number): void;
+  /** Writes the data, now. Who does is the flight's lander, or where it has none the lane of each copy. */
+  land(flight: Flight): void;
   /** Flights that are over, for new ones. */
   readonly free: Flight[];
   data(): AnyTypedArray;
@@ -22,17 +22,17 @@ export interface FlightType {
 /** What some lanes of a subgroup copy by one instruction. */
 export interface Flight {
   readonly type: FlightType;
-  /** Where each lane's copy goes, in elements; what it copies; and which group of the lane's it is in. */
+  /** Where each lane's copy goes, in elements; what it copies; and of which of the lane's generations it is. */
   readonly at: Int32Array;
   readonly data: AnyTypedArray;
-  readonly group: Int32Array;
+  readonly generation: Int32Array;
   readonly mask: Uint8Array;
   subgroup: Subgroup;
   site: number;
   /** Lanes in the mask. */
   count: number;
-  /** Whether it belongs to a phase. */
-  attached: boolean;
+  /** The number of the phase barrier that it belongs to (see Clocks), or -1. */
+  lander: number;
   landed: boolean;
   /** Lists that hold it. */
   holders: number;
@@ -57,11 +57,16 @@ export class Flights {
   readonly #sites: readonly Node[];
   /** By subgroup, in the order of starting. */
   readonly #queues: Flight[][];
-  /** By invocation: groups so far, and bytes since the last one. */
+  /** By invocation: groups so far, and bytes since the last one that belong to no phase. */
   readonly #committed: Int32Array;
   readonly #open: Float64Array;
   readonly #groups = new Map<number, Group>();
-  /** By invocation: whether copies of it that belong to a phase have landed since it last waited itself. */
+  /**
+   * By invocation: grows where a group ends and where the invocation waits for all its copies, so that those it has
+   * waited for are those of generations below some number.
+   */
+  readonly #generation: Int32Array;
+  /** By invocation: whether copies of it that belong to a phase have landed since it last waited for all. */
   readonly #seen: Uint8Array;
 
   constructor(subgroups: readonly Subgroup[], sites: readonly Node[], report: FlightReport) {
@@ -71,6 +76,7 @@ export class Flights {
     this.#queues = subgroups.map(() => []);
     this.#committed = new Int32Array(invocations);
     this.#open = new Float64Array(invocations);
+    this.#generation = new Int32Array(invocations);
     this.#seen = new Uint8Array(invocations);
   }
 
@@ -78,25 +84,25 @@ export class Flights {
   take(type: FlightType, subgroup: Subgroup, site: number): Flight {
     const width = subgroup.mask.length;
     const flight = type.free.pop() ?? {
-      ...{ type, subgroup, site, count: 0, attached: false, landed: false, holders: 0 },
+      ...{ type, subgroup, site, count: 0, lander: -1, landed: false, holders: 0 },
       at: new Int32Array(width),
-      group: new Int32Array(width),
+      generation: new Int32Array(width),
       mask: new Uint8Array(width),
       data: type.data(),
     };
     flight.subgroup = subgroup;
     flight.site = site;
-    flight.attached = false;
+    flight.lander = -1;
     flight.landed = false;
     flight.holders = 1;
     return flight;
   }
 
   start(flight: Flight): void {
-    const { subgroup, group, mask, type } = flight;
+    const { subgroup, generation, mask, type } = flight;
     for (let l = 0, i = subgroup.base; l < subgroup.lanes; l++, i++) {
       if (mask[l] === 0) continue;
-      group[l] = this.#committed[i] as number;
+      generation[l] = this.#generation[i] as number;
       (this.#open[i] as number) += type.bytes;
     }
     this.#queue(subgroup).push(flight);
@@ -109,6 +115,7 @@ export class Flights {
     for (let l = 0, i = S.base; l < S.lanes; l++, i++) {
       if (M[l] === 0) continue;
       const n = (this.#committed[i] as number)++;
+      (this.#generation[i] as number)++;
       let group = this.#groups.get(n);
       if (group === undefined) this.#groups.set(n, (group = { bytes: 0, lanes: 0, expected: new Map() }));
       group.bytes += this.#open[i] as number;
@@ -123,42 +130,44 @@ export class Flights {
   }
 
   /**
-   * Lets the copies of active lanes land, all but those of their `newer` youngest groups. Returns the lanes that
-   * find that copies of theirs which belong to a phase have landed.
+   * Lets the copies of active lanes land, all but those of their `newer` youngest groups; if 0 those of no group too.
+   * Returns the lanes of which copies that belong to a phase have landed, each with the generation below which it has
+   * waited for its copies.
    */
-  await(S: Subgroup, M: Uint8Array, newer: number): number[] {
-    const committed = this.#committed;
+  await(S: Subgroup, M: Uint8Array, newer: number): { lane: number; generation: number }[] {
+    const generations = this.#generation;
     const { base, lanes } = S;
+    if (newer === 0) for (let l = 0; l < lanes; l++) (generations[base + l] as number) += M[l] as number;
     this.#sift(S, (flight, due) => {
       let count = 0;
       for (let l = 0; l < lanes; l++) {
         const isDue =
           flight.mask[l] !== 0 &&
           M[l] !== 0 &&
-          (flight.group[l] as number) < (committed[base + l] as number) - newer;
+          (flight.generation[l] as number) < (generations[base + l] as number) - newer;
         due[l] = isDue ? 1 : 0;
         if (isDue) count++;
       }
-      if (!flight.attached || count === 0) return count;
+      if (flight.lander < 0 || count === 0) return count;
       // It has landed for its phase too, which knows only whole flights; the other lanes are not told.
       for (let l = 0; l < lanes; l++) if (due[l] !== 0) this.#seen[base + l] = 1;
       due.set(flight.mask);
       return flight.count;
-    }).forEach((flight) => this.#land(flight, flight.attached ? committed.length : 0));
-    const lanesSeen: number[] = [];
-    for (let l = 0; l < lanes; l++) {
-      if (M[l] === 0 || this.#seen[base + l] === 0) continue;
-      this.#seen[base + l] = 0;
-      lanesSeen.push(l);
+    }).forEach((flight) => this.#land(flight));
+    const seen: { lane: number; generation: number }[] = [];
+    for (let lane = 0; lane < lanes; lane++) {
+      if (M[lane] === 0 || this.#seen[base + lane] === 0) continue;
+      if (newer === 0) this.#seen[base + lane] = 0;
+      seen.push({ lane, generation: (generations[base + lane] as number) - newer });
     }
-    return lanesSeen;
+    return seen;
   }
 
   /** Makes the copies that active lanes started since their last such arrival part of a phase that they arrive at. */
-  attach(S: Subgroup, M: Uint8Array): Flight[] {
-    const { lanes } = S;
+  attach(S: Subgroup, M: Uint8Array, lander: number): Flight[] {
+    const { base, lanes } = S;
     const attached = this.#sift(S, (flight, due) => {
-      if (flight.attached) return 0;
+      if (flight.lander >= 0) return 0;
       let count = 0;
       for (let l = 0; l < lanes; l++) {
         due[l] = flight.mask[l] !== 0 && M[l] !== 0 ? 1 : 0;
@@ -168,7 +177,11 @@ export class Flights {
     });
     const queue = this.#queue(S);
     for (const flight of attached) {
-      flight.attached = true;
+      flight.lander = lander;
+      // The phase counts them, so the lane's next group does not.
+      for (let l = 0, i = base; l < lanes; l++, i++)
+        if (flight.mask[l] !== 0 && flight.generation[l] === this.#generation[i])
+          (this.#open[i] as number) -= flight.type.bytes;
       // The subgroup keeps it too: the lanes may wait for their copies themselves.
       flight.holders++;
       queue.push(flight);
@@ -182,7 +195,7 @@ export class Flights {
       const { subgroup, mask, landed } = flight;
       if (!landed)
         for (let l = 0; l < subgroup.lanes; l++) if (mask[l] !== 0) this.#seen[subgroup.base + l] = 1;
-      this.#land(flight, this.#committed.length);
+      this.#land(flight);
     }
   }
 
@@ -201,14 +214,15 @@ export class Flights {
     this.#groups.clear();
     this.#committed.fill(0);
     this.#open.fill(0);
+    this.#generation.fill(0);
     this.#seen.fill(0);
     return [...left];
   }
 
   /** Lets a copy land that may have landed before, and takes it from one who held it. */
-  #land(flight: Flight, actor: number): void {
+  #land(flight: Flight): void {
     if (!flight.landed) {
-      flight.type.land(flight, actor);
+      flight.type.land(flight);
       flight.landed = true;
     }
     this.#drop(flight);
@@ -254,10 +268,10 @@ export class Flights {
     const part = this.take(flight.type, flight.subgroup, flight.site);
     part.at.set(flight.at);
     part.data.set(flight.data);
-    part.group.set(flight.group);
+    part.generation.set(flight.generation);
     part.mask.set(due);
     part.count = count;
-    part.attached = flight.attached;
+    part.lander = flight.lander;
     flight.count -= count;
     for (let l = 0; l < due.length; l++) if (due[l] !== 0) flight.mask[l] = 0;
     return part;

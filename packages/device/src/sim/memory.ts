@@ -61,7 +61,7 @@ ${checkPrelude}`;
 
 /** The variables of memory number k, and the statement that binds them to a storage `b`. */
 export function memoryVariables(k: number): { declare: string; bind: string } {
-  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "fl", "readers", "h", "c"].map(
+  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "fl", "ca", "readers", "h", "c"].map(
     (name) => name + k,
   );
   const fields = [
@@ -75,6 +75,7 @@ export function memoryVariables(k: number): { declare: string; bind: string } {
     "rx",
     "ro",
     "flying",
+    "carriers",
     "readers",
     "heads",
     "counts",

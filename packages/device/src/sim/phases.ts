@@ -9,6 +9,8 @@ type Indices = ArrayLike<number>;
 
 /** One barrier of an array. */
 interface State {
+  /** Who lands its copies (see Clocks). */
+  readonly lander: number;
   /** Phases completed, arrivals at the current one, and bytes of the copies that belong to it. */
   completed: number;
   arrived: number;
@@ -48,6 +50,7 @@ export class Phases {
   readonly #subgroups: readonly Subgroup[];
   /** Null where nothing is checked. */
   readonly #clocks: Clocks | null;
+  readonly #lander: (phaseBarrier: number) => number;
   readonly #nothing: Known;
   readonly #flights: Flights;
   readonly #report: PhaseReport;
@@ -64,6 +67,7 @@ export class Phases {
     this.#barriers = barriers;
     this.#subgroups = subgroups;
     this.#clocks = withClocks ? clocks : null;
+    this.#lander = (phaseBarrier) => clocks.lander(phaseBarrier);
     this.#nothing = clocks.nothing;
     this.#flights = flights;
     this.#report = report;
@@ -71,9 +75,11 @@ export class Phases {
 
   beginWorkgroup(): void {
     const none = this.#nothing;
+    let number = 0;
     this.#states = this.#barriers.map(({ count }) =>
       Array.from({ length: count }, () => ({
-        ...{ completed: 0, arrived: 0, bytes: 0, flying: [], ripe: [], released: none, visible: none },
+        ...{ lander: this.#lander(number++), completed: 0, arrived: 0, bytes: 0 },
+        ...{ flying: [], ripe: [], released: none, visible: none },
       })),
     );
   }
@@ -194,7 +200,7 @@ export class Phases {
     for (let l = 0; l < S.lanes; l++) state.arrived += lanes[l] as number;
     if (this.#clocks !== null) state.released = this.#clocks.publish(S, lanes, state.released, time);
     if (!copies) return;
-    for (const flight of this.#flights.attach(S, lanes)) {
+    for (const flight of this.#flights.attach(S, lanes, state.lander)) {
       state.flying.push(flight);
       state.bytes += flight.count * flight.type.bytes;
     }
@@ -203,7 +209,7 @@ export class Phases {
   /** Whoever waits for the barrier from now on knows of the copies. */
   #land(state: State, time: number): void {
     if (this.#clocks !== null) {
-      state.visible = this.#clocks.withLanded(state.visible, state.ripe, time);
+      state.visible = this.#clocks.withLanded(state.visible, state.lander, time);
       state.released = this.#clocks.join(state.released, state.visible);
     }
     this.#flights.landPhase(state.ripe);

@@ -28,7 +28,7 @@ export class Pipelines {
       case "commitCopies":
         return code.emit(`rt.flights.commit(S,${scope.mask},${code.site(node)});`);
       case "awaitCopies":
-        return code.emit(`rt.awaitCopies(S,${scope.mask},${node.newer},now);`);
+        return code.emit(`rt.awaitCopies(S,${scope.mask},${node.newer});`);
       case "arrive":
         return this.#arrive(node, scope);
       case "awaitPhase":

@@ -170,7 +170,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       const checked = mode !== "none" && (space === "shared" || written.has(identity));
       const isRead = read.has(identity);
       if (checked) storage.prepareHistory(isRead, mode === "clocks");
-      if (this.#accesses.copied.has(memory)) storage.prepareCopies();
+      if (this.#accesses.copied.has(memory)) storage.prepareCopies(this.ir.phaseBarriers.length > 0);
       if (counters && space === "global") storage.prepareSectors();
       if (counters && space === "shared") storage.prepareWords();
       return { name, space, storage, counts: newFields(), checked, isRead };

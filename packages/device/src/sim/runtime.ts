@@ -45,7 +45,8 @@ export class Runtime implements FindingContext {
   ) {
     this.report = report;
     this.#bindings = bindings;
-    this.clocks = new Clocks(subgroups, bindings.length, phaseBarriers.length > 0);
+    const phases = phaseBarriers.reduce((sum, { count }) => sum + count, 0);
+    this.clocks = new Clocks(subgroups, bindings.length, phases);
     this.flights = new Flights(subgroups, sites, this.copies);
     this.phases = new Phases(phaseBarriers, subgroups, this.clocks, withClocks, this.flights, this.copies);
     this.#withClocks = withClocks;
@@ -113,8 +114,16 @@ export class Runtime implements FindingContext {
   ): void {
     const workgroup = this.workgroupId(this.#workgroupAt(time));
     const otherSite = Math.floor(mark / WHO);
+    let invocation = mark & (WHO - 1);
+    if (invocation >= this.#invocations) {
+      // A phase barrier landed it; whoever started the copy may have waited for it too.
+      const { carriers } = this.#storage(k);
+      invocation = carriers[element * 2] as number;
+      const generation = carriers[element * 2 + 1] as number;
+      if (this.clocks.knowsWaited(S.known[lane] as Known, invocation, generation)) return;
+    }
     const other = {
-      invocation: (mark & (WHO - 1)) % this.#invocations,
+      invocation,
       site: otherSite,
       action: this.node(otherSite).kind === "asyncCopy" ? "copy" : otherAction,
       workgroup,
@@ -122,10 +131,10 @@ export class Runtime implements FindingContext {
     this.#addRace(k, element, S.base + lane, site, request, action, other);
   }
 
-  awaitCopies(S: Subgroup, mask: Uint8Array, newer: number, time: number): void {
-    const lanes = this.flights.await(S, mask, newer);
-    if (lanes.length === 0 || !this.#withClocks) return;
-    for (const lane of lanes) this.clocks.learnLanded(S, lane, time);
+  awaitCopies(S: Subgroup, mask: Uint8Array, newer: number): void {
+    const seen = this.flights.await(S, mask, newer);
+    if (seen.length === 0 || !this.#withClocks) return;
+    for (const { lane, generation } of seen) this.clocks.learnWaited(S, lane, generation);
     this.clocks.agree(S);
   }
 

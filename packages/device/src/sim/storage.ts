@@ -24,6 +24,8 @@ export class Storage {
   ro = NONE;
   /** The copy that is under way to each element: who started it and where, as in `wm`, plus 1; 0 for none. */
   flying = NONE;
+  /** Of what landed for a phase: the invocation that had started the copy, and which generation of its copies (flights.ts). */
+  carriers = NONE;
   readers = new Readers(0);
 
   constructor(array: AnyTypedArray) {
@@ -55,8 +57,9 @@ export class Storage {
     this.ro = new Int32Array(length);
   }
 
-  prepareCopies(): void {
+  prepareCopies(withPhases: boolean): void {
     if (this.flying.length === 0) this.flying = new Int32Array(this.array.length);
+    if (withPhases && this.carriers.length === 0) this.carriers = new Int32Array(this.array.length * 2);
   }
 
   /** Forgets everything that is marked with times or serial numbers. */
@@ -89,6 +92,7 @@ export const bound = ({ storage, counts, checked, isRead }: Binding): Record<str
   rx: storage.rx,
   ro: storage.ro,
   flying: storage.flying,
+  carriers: storage.carriers,
   readers: storage.readers,
   heads: storage.readers.heads,
   counts,

@@ -125,8 +125,10 @@ function accessesOf(steps: readonly Step[]): Access[] {
       const event = k * INVOCATIONS + i;
       if (action === "commit") groups.push([]);
       if (action === "await0" || action === "await1") {
-        const kept = groups.slice(action === "await0" ? -1 : -2);
-        for (const copy of groups.slice(0, groups.length - kept.length).flat()) copy.ends.push(event);
+        // All copies, those of no group too, or all but the last group's.
+        const kept = action === "await0" ? [[]] : groups.slice(-2);
+        const due = action === "await0" ? groups : groups.slice(0, -2);
+        for (const copy of due.flat()) copy.ends.push(event);
         groups = kept;
       }
       if (action === "arriveAfterCopies" && takesPart(step, i)) {
@@ -313,6 +315,7 @@ describe.each<[string, Ingredients]>([
   ["copies, by vector clocks", { copies: true, fences: true }],
   ["copies and phases", { phases: true }],
   ["copies, phases and barriers of subgroups", { phases: true, fences: true }],
+  ["copies that phases and invocations themselves wait for", { copies: true, phases: true }],
 ])("%s", (_, ingredients) => {
   test.each([
     ["shared", undefined],
