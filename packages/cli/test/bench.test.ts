@@ -1,20 +1,15 @@
 /** `evolver bench microbench`, and `evolver emit microbench`. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseProfile } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { evolver } from "./support/command.ts";
 
-const HIP = ["--target", "hip", "--selftest"];
-const ON_CPU = ["bench", "microbench", "--device", "cpu"];
-
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "evolver-bench-"));
-  mkdirSync(join(folder, "taken", "report.json"), { recursive: true });
-  writeFileSync(join(folder, "file"), "");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -56,37 +51,12 @@ it.each([
   [["emit", "microbench", "--target", "hip"], /error\[SELFTEST_TARGET\][^]*--selftest/],
   [["emit", "microbench", "--target", "wgsl", "--selftest"], /error\[SELFTEST_TARGET\]/],
   [["emit", "microbench/speed", "--target", "hip", "--selftest"], /error\[UNKNOWN_TEST\]/],
-  [["emit", "microbench/chase/x", ...HIP], /error\[UNKNOWN_TEST\][^]*"chase\/x"/],
-  [["emit", "microbench/", ...HIP], /error\[UNKNOWN_TEST\]/],
-  [["emit", "microbench", ...HIP, "--shape", "H1,S8,D8"], /error\[OPTION_NOT_USED\]: --shape/],
-  [["emit", "microbench", ...HIP, "-o", "file"], /error\[OUTPUT_NOT_WRITTEN\]: file /],
-  [["emit", "microbench", ...HIP, "-o", "/proc/nope/all"], /error\[OUTPUT_NOT_WRITTEN\]: \/proc\/nope/],
-  [["emit", "microbench", ...HIP, "-o", "/proc/nope/all.hip"], /error\[OUTPUT_NOT_WRITTEN\]: \/proc\/nope/],
-  [["bench", "microbench", "--only", ""], /option '--only <tests>' argument '' is invalid/],
-  [["bench", "microbench", "--only", " ,"], /argument ' ,' is invalid\. give at least one name/],
-  // None of these measures for the minute that all tests take.
-  [[...ON_CPU, "--save", "taken"], /error\[OUTPUT_NOT_WRITTEN\]: taken cannot be written: it is a folder/],
-  [[...ON_CPU, "--save", "new/"], /error\[OUTPUT_NOT_WRITTEN\]: new\/ [^]*names a folder/],
-  [[...ON_CPU, "--save", ""], /error\[OUTPUT_NOT_WRITTEN\][^]*no name/],
-  [[...ON_CPU, "--save", "file/x.json"], /error\[OUTPUT_NOT_WRITTEN\][^]*file is no folder/],
-  [[...ON_CPU, "--save", "/proc/nope/x.json"], /error\[OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/x\.json /],
-  [[...ON_CPU, "--save", `new/${"n".repeat(300)}`], /error\[OUTPUT_NOT_WRITTEN\][^]*ENAMETOOLONG/],
-  [[...ON_CPU, "--report", "file"], /error\[OUTPUT_NOT_WRITTEN\]: file /],
-  [[...ON_CPU, "--report", "taken"], /error\[OUTPUT_NOT_WRITTEN\]: taken\/report\.json [^]*it is a folder/],
-  [[...ON_CPU, "--report", "/proc/nope"], /error\[OUTPUT_NOT_WRITTEN\]: \/proc\/nope /],
-  [[...ON_CPU, "--save", "new", "--report", "new"], /error\[OUTPUT_NOT_WRITTEN\]: --save new /],
-  [[...ON_CPU, "--save", "new", "--report", "new/r"], /error\[OUTPUT_NOT_WRITTEN\]: --save new /],
-  [[...ON_CPU, "--save", "new/report.json", "--report", "new"], /error\[OUTPUT_NOT_WRITTEN\]: --save new/],
-] as readonly (readonly [readonly string[], RegExp])[])(
-  "%j is refused before any work",
-  async (args, message) => {
-    const before = readdirSync(folder, { recursive: true });
-    const { code, stdout, stderr } = await evolver(args, folder);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(message);
-    expect(readdirSync(folder, { recursive: true })).toEqual(before);
-  },
-);
+] as const)("%j is refused before any work", async (args, message) => {
+  const { code, stdout, stderr } = await evolver(args, folder);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(message);
+  expect(existsSync(join(folder, "x.json"))).toBe(false);
+});
 
 it("the suite is emitted to a file, or one file a test to a folder", async () => {
   const args = ["emit", "microbench", "--target", "hip", "--subgroup", "64", "--selftest", "-o"];
