@@ -34,10 +34,11 @@ requireOptional(
       await served.close();
     });
 
+    // What WGSL does not promise; and where subgroups cannot wait for each other, the cases in which they do.
     test.each([
-      { id: "webgpu", name: "swiftshader", subgroup: 4, skipped: 20 },
+      { id: "webgpu", name: "swiftshader", subgroup: 4, skipped: 27 },
       { id: "sim", name: "simulator", subgroup: 8, skipped: 0 },
-      { id: "cpu", name: "thread", subgroup: 32, skipped: 0 },
+      { id: "cpu", name: "thread", subgroup: 32, skipped: 6 },
     ] as const)("$id", { timeout: TIMEOUT }, async ({ id, name, subgroup, skipped }) => {
       const report = await run(page, id, subgroup);
       expect(failures(report)).toEqual([]);
