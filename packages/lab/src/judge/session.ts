@@ -322,7 +322,8 @@ async function launching<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof Rejection) throw error;
-    throw new Rejection("launch-failed", messageOf(error));
+    const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
+    throw new Rejection(invalid ? "invalid" : "launch-failed", messageOf(error));
   }
 }
 

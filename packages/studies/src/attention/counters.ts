@@ -1,5 +1,5 @@
 /**
- * Counters and modelled time of an attention plan. A large launch is counted on a sample: tiles of queries, spread
+ * Counters and modelled time of a plan that the study made of a point. A large launch is counted on a sample: tiles of queries, spread
  * evenly over those of one head, stand for those of all heads, which do the same on other data.
  *
  * Where each tile has a workgroup of its own, those workgroups run. Persistent workgroups take whatever tile is next:
@@ -95,7 +95,8 @@ function evenSample(tiles: number, count: number): number[] {
 }
 
 /**
- * Runs the plan on the simulator, on a sample where it is large, and models its time.
+ * Runs the plan of a point on the simulator, on a sample where it is large, and models its time. What the launch's
+ * arguments say of its tiles is believed; `countForeign` is for other plans.
  *
  * @param inputs called where the sample needs launches of its own
  */
@@ -108,7 +109,8 @@ export async function countPlan(
 ): Promise<CountedPlan> {
   const { plan } = bound;
   const [launch] = plan.launches;
-  if (launch === undefined || plan.launches.length > 1) return countAll(bound, profile);
+  if (launch === undefined || plan.launches.length > 1)
+    throw new EvolverError("PLAN_INVALID", "a plan of one launch is wanted");
   const workgroups = countOf(launch);
   const { headTiles, tileCount = workgroups, sectionHeads } = launch.args as unknown as TileArguments;
   const persistent = sectionHeads !== undefined;
@@ -133,8 +135,11 @@ export async function countPlan(
   };
 }
 
-/** Plans of several launches are counted in full; their times add up. */
-async function countAll(bound: BoundPlan, profile: MachineProfile): Promise<CountedPlan> {
+/** Counts all launches of a plan in full; their times add up. `total` are the flops of all, the counters the slowest's. */
+export async function countAll(
+  bound: BoundPlan,
+  profile: MachineProfile,
+): Promise<CountedPlan & { readonly total: number }> {
   const { plan } = bound;
   const results = await bound.run();
   const modelled = plan.launches.map((launch, i) =>
@@ -157,6 +162,7 @@ async function countAll(bound: BoundPlan, profile: MachineProfile): Promise<Coun
     tiles: workgroups,
     workgroups,
     modelled: { ...slowest, timeMs },
+    total: results.reduce((sum, result) => sum + countersOf(result).flops, 0),
   };
 }
 
@@ -184,9 +190,9 @@ export function modelLaunch(
   return modelTime(profile, workload, constants);
 }
 
-const countOf = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;
+export const countOf = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;
 
-function countersOf(result: RunResult | undefined): Counters {
+export function countersOf(result: RunResult | undefined): Counters {
   if (result?.counters) return result.counters;
   throw new EvolverError("NO_COUNTERS", "the device counts nothing; counters come from `sim`");
 }

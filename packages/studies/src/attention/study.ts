@@ -37,6 +37,7 @@ import { bindPlan } from "./bind.ts";
 import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { canExtrapolate } from "./extrapolate.ts";
+import { countForeign } from "./foreign.ts";
 import {
   DEFAULT_SHAPE,
   openAttentionInput,
@@ -120,26 +121,25 @@ class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
 
   /** Measured on a device with a clock, with the simulator's counters and the model's terms beside it to explain it. */
   async measure(context: MeasureContext): Promise<Measurement> {
-    if (!this.#target.measured) return this.#model(context.candidate, context.seed);
+    if (!this.#target.measured) return this.#model(context.candidate, context);
     const measured = await measureWallClock(context);
     const sim = await openDevice("sim", { subgroup: this.#target.subgroup });
     try {
       const bound = await bindPlan(context.candidate.plan, sim, this.objectiveCase(context.seed).inputs);
-      const { counters, details } = await this.#model(bound, context.seed);
+      const { counters, details } = await this.#model(bound, context);
       return { ...measured, counters, details: { ...measured.details, ...details } };
     } finally {
       await sim.close();
     }
   }
 
-  async #model(candidate: BoundPlan, seed: number): Promise<Measurement> {
-    const { counters, modelled, sampledTiles, tiles, workgroups } = await countPlan(
-      candidate,
-      () => this.objectiveCase(seed).inputs,
-      this.#input.problem,
-      this.#machine,
-      seed,
-    );
+  async #model(bound: BoundPlan, { point, seed }: MeasureContext): Promise<Measurement> {
+    const { problem } = this.#input;
+    const counted =
+      point === undefined || point === null
+        ? countForeign(bound, problem, this.#machine, seed)
+        : countPlan(bound, () => this.objectiveCase(seed).inputs, problem, this.#machine, seed);
+    const { counters, modelled, sampledTiles, tiles, workgroups } = await counted;
     return {
       timeMs: modelled.timeMs,
       timeKind: "modelled",
