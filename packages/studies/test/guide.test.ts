@@ -1,12 +1,13 @@
 /** The guide to the ladder: complete, true to its evidence, and pictures that can be read. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ladder, type Geometry } from "@evolver/attention";
 import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../test/support/browser.ts";
+import { comparisons } from "../../../scripts/gpu/ncuMetrics.ts";
 import { requireOptional } from "../../../test/support/optional.ts";
 import { NO_EVIDENCE, readEvidence, type Evidence } from "../src/attention/guide/evidence.ts";
 import type { CountedSubject } from "../src/attention/guide/frame.ts";
@@ -70,9 +71,9 @@ const ncuReport = {
   shape: "B1,H8,S1024,D64",
   allowed: 0.05,
   rows: [
-    { rung: "k01", counter: "sectors", ncu: 1234567, sim: 1234567, flagged: false, note: null },
+    { rung: "k01", counter: "shared wavefronts", ncu: 1234567, sim: 1234567, flagged: false, note: null },
     { rung: "k01", counter: "instructions", ncu: 7654321, sim: 8765432, flagged: true, note: "the compiler" },
-    { rung: "k01", counter: "barriers", ncu: null, sim: 3, flagged: false },
+    { rung: "k01", counter: "barriers, one a subgroup", ncu: null, sim: 3, flagged: false },
   ],
 };
 
@@ -302,7 +303,7 @@ describe("evidence", () => {
     expect(full.pictures.get("speed.svg")).toContain("torch efficient: 19.65 (its error is above");
     expect(full.pictures.get("roofline.svg")).toContain("54.3 TFLOP/s; memory 4321 GB/s");
     const section = sectionsOf(full).get("k01");
-    expect(section).toContain("within 5 % on 1 of 2 counters: sectors.");
+    expect(section).toContain("within 5 % on 1 of 2 counters: shared wavefronts.");
     expect(section).toContain("| instructions | 7,654,321 | 8,765,432 | the compiler |");
     expect(sectionsOf(full).get("k02")).toContain("Nsight Compute's counters: not measured.");
   });
@@ -334,7 +335,7 @@ describe("evidence", () => {
   });
 
   it("of none of the rungs draws no chart", () => {
-    put("ladder-cuda.json", wrapped(ladderReport(timeOf, ["k99"])));
+    put("ladder-cuda.json", wrapped(ladderReport(timeOf, [])));
     put("ladder-webgpu.json", wrapped(ladderReport(timeOf, [])));
     const { pictures } = render(readEvidence(folder));
     putAll();
@@ -371,6 +372,51 @@ describe("evidence", () => {
     ["peers.json", { shapes: [{ shape: SHAPE }] }, /peers\.json: shapes\[0\]\.entries is missing/],
     ["ncu.json", { ...ncuReport, rows: [{ rung: 1 }] }, /ncu\.json: rows\[0\]\.rung is 1, and must be text/],
     [
+      "ladder-cuda.json",
+      wrapped(ladderReport(timeOf, ["k01", "k99"])),
+      /ladder-cuda\.json: result\.rungs\[1\]\.id is "k99", and must be one of k01; k02/,
+    ],
+    [
+      "ladder-webgpu-gqa.json",
+      ladderReport(timeOf, ["k01", "k02", "k01"]),
+      /ladder-webgpu-gqa\.json: rungs\[2\]\.id is "k01", and must be named once/,
+    ],
+    [
+      "peers.json",
+      { shapes: [...peersReport.shapes, { shape: SHAPE, entries: [] }] },
+      /peers\.json: shapes\[1\]\.shape is "B1,Hq8,Hkv8,S1024,D64", and must be named once/,
+    ],
+    [
+      "peers-webgpu.json",
+      { shapes: [{ shape: SHAPE, entries: [entry("k99", "rung", 3, true)] }] },
+      /peers-webgpu\.json: shapes\[0\]\.entries\[0\]\.id is "k99", and must be one of k01/,
+    ],
+    [
+      "peers.json",
+      { shapes: [{ shape: SHAPE, entries: [entry("k01", "rang", 3, true)] }] },
+      /peers\.json: shapes\[0\]\.entries\[0\]\.kind is "rang", and must be one of rung; point; torch/,
+    ],
+    [
+      "peers.json",
+      { shapes: [{ shape: SHAPE, entries: ["torch", "torch"].map((id) => entry(id, "torch", 3, true)) }] },
+      /peers\.json: shapes\[0\]\.entries\[1\]\.id is "torch", and must be named once/,
+    ],
+    [
+      "ncu.json",
+      { ...ncuReport, rows: [{ ...ncuReport.rows[0], rung: "k99" }] },
+      /ncu\.json: rows\[0\]\.rung is "k99", and must be one of k01/,
+    ],
+    [
+      "ncu.json",
+      { ...ncuReport, rows: [{ ...ncuReport.rows[0], counter: "luck" }] },
+      /ncu\.json: rows\[0\]\.counter is "luck", and must be one of global load requests/,
+    ],
+    [
+      "ncu.json",
+      { ...ncuReport, rows: [ncuReport.rows[0], ncuReport.rows[0]] },
+      /ncu\.json: rows\[1\]\.counter is "shared wavefronts", and must be named once/,
+    ],
+    [
       "microbench.json",
       { sections: [{ figures: [{ id: "fmaPeak", value: null }] }] },
       /microbench\.json: sections\[0\]\.figures\[0\]\.value is null, and must be a number/,
@@ -384,6 +430,24 @@ describe("evidence", () => {
       rmSync(join(folder, name));
       putAll();
     }
+  });
+
+  it("has any counter that is compared, for each rung", () => {
+    const row = { ncu: 1, sim: 1, flagged: false, note: null };
+    const rows = ["k01", "k02"].flatMap((rung) =>
+      comparisons.map(({ title }) => ({ rung, counter: title, ...row })),
+    );
+    put("ncu.json", { ...ncuReport, rows });
+    expect(readEvidence(folder).ncu?.rows).toEqual(rows);
+    putAll();
+  });
+
+  it("that is a folder is refused by its name", () => {
+    const path = join(folder, "ladder-cuda-gqa.json");
+    mkdirSync(path);
+    expect(() => readEvidence(folder)).toThrow(/ladder-cuda-gqa\.json cannot be read: EISDIR/);
+    expect(() => readEvidence(folder)).toThrow(expect.objectContaining({ code: "EVIDENCE_INVALID" }));
+    rmSync(path, { recursive: true });
   });
 
   it("in no folder is refused before anything is counted", async () => {

@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { ladder } from "@evolver/attention";
 import { EvolverError } from "@evolver/kernel";
 import { Field } from "./field.ts";
 
@@ -163,12 +164,50 @@ export function originOf(document: Field): Origin {
   };
 }
 
+/** What scripts/gpu/ncu.ts compares. */
+const NCU_COUNTERS: readonly string[] = [
+  "global load requests",
+  "global load sectors",
+  "global load bytes",
+  "global store requests",
+  "global store sectors",
+  "global store bytes",
+  "shared load instructions",
+  "shared store instructions",
+  "shared wavefronts",
+  "shared bank conflicts",
+  "operations of fma, add and mul",
+  "special-function instructions",
+  "barriers, one a subgroup",
+  "instructions",
+];
+
+const RUNGS: readonly string[] = ladder.map(({ id }) => id);
+
+const PEER_KINDS: readonly string[] = ["rung", "point", "torch"];
+
+/** Refuses what it has seen before. */
+class Names {
+  readonly #seen = new Set<string>();
+
+  /** @param of whose name it is, where names need only differ within it */
+  read(field: Field, known: readonly string[] | null, of = ""): string {
+    const name = field.text();
+    if (known !== null && !known.includes(name)) throw field.invalid(`one of ${known.join("; ")}`);
+    const key = JSON.stringify([of, name]);
+    if (this.#seen.has(key)) throw field.invalid("named once, not twice");
+    this.#seen.add(key);
+    return name;
+  }
+}
+
 function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin | "file"> {
   const kind = report.get("timeKind");
   if (kind.text() !== "measured") throw kind.invalid('"measured"');
   const rungs = new Map<string, MeasuredRung>();
+  const ids = new Names();
   for (const rung of report.get("rungs").items()) {
-    rungs.set(rung.get("id").text(), {
+    rungs.set(ids.read(rung.get("id"), RUNGS), {
       verified: rung.get("verified").flag(),
       timeMs: rung.get("timeMs").positive(),
       modelledTimeMs: rung.get("modelledTimeMs").positive(),
@@ -187,40 +226,46 @@ function parseLadder(report: Field): Omit<LadderEvidence, keyof Origin | "file">
 function parsePeers(report: Field): Omit<PeersEvidence, keyof Origin | "file"> {
   const shapes = new Map<string, Peer[]>();
   const rungs = new Map<string, ReadonlyMap<string, Peer>>();
+  const names = new Names();
   for (const shape of report.get("shapes").items()) {
-    const entriesOf = (kind: string): Peer[] =>
+    const ids = new Names();
+    const entriesOf = (kind: string, known: readonly string[] | null): Peer[] =>
       shape
         .get("entries")
         .items()
-        .filter((entry) => entry.get("kind").text() === kind)
+        .filter((entry) => new Names().read(entry.get("kind"), PEER_KINDS) === kind)
         .map((entry) => ({
-          id: entry.get("id").text(),
+          id: ids.read(entry.get("id"), known, kind),
           timeMs: entry.get("timeMs").get("median").positive(),
           tflops: entry.get("tflops").positive(),
           verified: entry.get("verified").flag(),
         }));
-    const name = shape.get("shape").text();
-    shapes.set(name, entriesOf("torch"));
-    rungs.set(name, new Map(entriesOf("rung").map((rung) => [rung.id, rung])));
+    const name = names.read(shape.get("shape"), null);
+    shapes.set(name, entriesOf("torch", null));
+    rungs.set(name, new Map(entriesOf("rung", RUNGS).map((rung) => [rung.id, rung])));
   }
   return { shapes, rungs };
 }
 
 function parseNcu(report: Field): Omit<NcuEvidence, keyof Origin> {
+  const counters = new Names();
   return {
     shape: report.get("shape").text(),
     allowed: report.get("allowed").positive(),
     rows: report
       .get("rows")
       .items()
-      .map((row) => ({
-        rung: row.get("rung").text(),
-        counter: row.get("counter").text(),
-        ncu: row.get("ncu").isNull ? null : row.get("ncu").number(),
-        sim: row.get("sim").number(),
-        flagged: row.get("flagged").flag(),
-        note: row.has("note") && !row.get("note").isNull ? row.get("note").text() : null,
-      })),
+      .map((row) => {
+        const rung = new Names().read(row.get("rung"), RUNGS);
+        return {
+          rung,
+          counter: counters.read(row.get("counter"), NCU_COUNTERS, rung),
+          ncu: row.get("ncu").isNull ? null : row.get("ncu").number(),
+          sim: row.get("sim").number(),
+          flagged: row.get("flagged").flag(),
+          note: row.has("note") && !row.get("note").isNull ? row.get("note").text() : null,
+        };
+      }),
   };
 }
 
