@@ -49,7 +49,7 @@ export interface Expected {
   readonly bound: number | Float64Array;
   /**
    * Where the whole truth would take too long: which elements of `values` it is known for. Chosen by the case's seed,
-   * which no candidate knows. The others pass if they are no NaN.
+   * which no candidate knows. The others are compared with what the baseline gives, within a few times the bound.
    */
   readonly known?: Uint8Array;
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openJudgeProcess } from "../src/index.ts";
 import type { Candidate, Judge, JudgeRequest, StudyDefinition, Verdict } from "../src/index.ts";
 import type { Expectation } from "./cheats/cheat.ts";
-import { deaf, loose, notANumber, toy, trapped } from "./toy.ts";
+import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";
 
 const CHEATS = join(import.meta.dirname, "cheats");
 const baseline = { rows: 1, vector: 1, weights: "global", unroll: 1 };
@@ -179,6 +179,26 @@ describe("planted cheats", async () => {
     const numbers = new Set(names.map((name) => Number(name.slice(0, 2))));
     expect([...numbers]).toEqual([1, 2, 7, 8, 10, 19, 20, 23, 24, 29, 31]);
   });
+});
+
+it("what the truth is not known for must be what the baseline gives", async () => {
+  const own = await openJudgeProcess(partly, {}, { device: "sim" });
+  const wrongFrom = (first: number): Candidate =>
+    written(`
+      import { matvec } from "MATVEC";
+      import { f32, select } from "@evolver/kernel";
+      export const plan = (shape, build) => matvec(shape, build, {
+        write: ({ gpu, y, row }, sum) => y.set(row, select(row.ge(${first}), gpu.constant(f32, 1), sum)),
+      });`);
+  try {
+    expect(await ask(wrongFrom(39), {}, own)).toMatchObject({
+      status: "wrong-result",
+      reason: expect.stringMatching(/y\[39\] is 1, and the study's baseline gives/),
+    });
+    expect(await ask(wrongFrom(40), {}, own)).toMatchObject({ status: "ok", reason: "" });
+  } finally {
+    await own.close();
+  }
 });
 
 describe("a candidate that is no candidate", () => {

@@ -1,7 +1,7 @@
 /** Comparing with a truth that is known in part. */
 
 import { expect, it } from "vitest";
-import { compareOutputs, trivialAnswer } from "../src/judge/outputs.ts";
+import { compareOutputs, compareUnknown, trivialAnswer } from "../src/judge/outputs.ts";
 
 const truth = { o: { values: Float64Array.of(1, 0, 3), bound: 0.1, known: Uint8Array.of(1, 0, 1) } };
 const compare = (...o: number[]) => compareOutputs({ o: Float32Array.from(o) }, truth).problem;
@@ -15,6 +15,17 @@ it("elements that are known are compared", () => {
 it("the others are anything but NaN", () => {
   expect(compare(1, -7e30, 3)).toBeNull();
   expect(compare(1, NaN, 3)).toContain("o[1] is NaN");
+});
+
+it("and are compared with a trusted answer, more generously", () => {
+  const trusted = { o: Float32Array.of(9, 5, -9) };
+  const against = (...o: number[]) => compareUnknown({ o: Float32Array.from(o) }, trusted, truth);
+  expect(against(1, 5.7, 3)).toBeNull();
+  expect(against(1, 6, 3)).toContain("o[1] is 6, and the study's baseline gives 5");
+  expect(against(1, NaN, 3)).toContain("o[1] is NaN");
+  const infinite = { o: Float32Array.of(0, -Infinity, 0) };
+  expect(compareUnknown(infinite, infinite, truth)).toBeNull();
+  expect(compareUnknown(infinite, trusted, truth)).toContain("o[1] is -Infinity");
 });
 
 it("answers that compute nothing fail on what is known", () => {

@@ -202,6 +202,15 @@ export const notANumber = define("notANumber", (study) => ({
   },
 }));
 
+/** The objective's truth is known for the first 20 rows only. */
+export const partly = define("partly", (study) => ({
+  ...study,
+  expected(input) {
+    const { values, bound } = expected(input)["y"]!;
+    return { y: { values, bound, known: Uint8Array.from(values, (_, i) => (i < 20 ? 1 : 0)) } };
+  },
+}));
+
 /** A study whose own code loops forever for some points, and ends the process for others. */
 export const trapped = define("trapped", (study) => ({
   ...study,

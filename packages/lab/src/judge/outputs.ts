@@ -45,6 +45,33 @@ export function compareOutputs(
   return worst;
 }
 
+/** How much further from another answer than from the truth: that is off by as much as it may be, and rarely by more. */
+const TRUSTED_FACTOR = 8;
+
+/**
+ * Compares where the truth is not known with an answer that is trusted, though computed in f32.
+ *
+ * @returns what is wrong, naming output and index; null if nothing
+ */
+export function compareUnknown(
+  outputs: Outputs,
+  trusted: Outputs,
+  expected: Readonly<Record<string, Expected>>,
+): string | null {
+  for (const [name, { known, bound }] of Object.entries(expected)) {
+    const [actual, other] = [outputs[name], trusted[name]];
+    if (known === undefined || actual === undefined || other === undefined) continue;
+    for (let i = 0; i < actual.length; i++) {
+      if (known[i] !== 0) continue;
+      const [got, want] = [actual[i] as number, other[i] as number];
+      const limit = TRUSTED_FACTOR * (typeof bound === "number" ? bound : (bound[i] as number));
+      if (got === want || Math.abs(got - want) <= limit) continue;
+      return `${name}[${i}] is ${got}, and the study's baseline gives ${want}; they may differ by ${limit.toExponential(2)}.`;
+    }
+  }
+  return null;
+}
+
 /** Why the outputs of a case could be met by an answer that computes nothing; null if none would pass. */
 export function trivialAnswer(expected: Readonly<Record<string, Expected>>): string | null {
   for (const [name, truth] of Object.entries(expected)) {

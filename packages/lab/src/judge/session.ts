@@ -17,9 +17,9 @@ import { buildModule } from "./builder.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
-import { compareOutputs, ignoredInputs, trivialAnswer } from "./outputs.ts";
+import { compareOutputs, compareUnknown, ignoredInputs, trivialAnswer } from "./outputs.ts";
 import { PlanRunner, faultOf } from "./runner.ts";
-import { Data, Truths } from "./truths.ts";
+import { Answers, Data, Truths } from "./truths.ts";
 
 /** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
 const ENDURANCE = 12;
@@ -38,12 +38,14 @@ export class Session {
   readonly #study: Study;
   readonly #devices: JudgeDevices;
   readonly #truths: Truths;
+  readonly #answers: Answers;
   readonly #data = new Data();
 
   private constructor(study: Study, devices: JudgeDevices) {
     this.#study = study;
     this.#devices = devices;
     this.#truths = new Truths(study);
+    this.#answers = new Answers(study, devices);
   }
 
   /** @param device what is evolved for: "sim" for modelled time, or a device with a clock */
@@ -113,7 +115,7 @@ export class Session {
   }
 
   async judge(request: JudgeRequest): Promise<Verdict> {
-    const bench = new Bench(this.#devices, this.#truths);
+    const bench = new Bench(this.#devices, this.#truths, this.#answers);
     try {
       return await this.#judge(request, bench);
     } catch (error) {
@@ -223,14 +225,16 @@ export class Session {
 class Bench {
   readonly #devices: JudgeDevices;
   readonly #truths: Truths;
+  readonly #answers: Answers;
   readonly #runners = new Map<string, PlanRunner>();
   readonly #outcomes: CaseOutcome[] = [];
   #plans: ReadonlyMap<string, Plan> = new Map();
   hash: string | null = null;
 
-  constructor(devices: JudgeDevices, truths: Truths) {
+  constructor(devices: JudgeDevices, truths: Truths, answers: Answers) {
     this.#devices = devices;
     this.#truths = truths;
+    this.#answers = answers;
   }
 
   setPlans(plans: ReadonlyMap<string, Plan>): void {
@@ -246,13 +250,18 @@ class Bench {
     const device = input.checks === "full" ? this.#devices.simulator : this.#fastFor(plan);
     const runner = await this.bound(input, plan, device);
     const { outputs, fault } = await launching(() => runner.verify(input.inputs));
-    const { error, bound, problem } = compareOutputs(outputs, this.#truths.of(input));
+    const expected = this.#truths.of(input);
+    const { error, bound, problem } = compareOutputs(outputs, expected);
     this.#outcomes.push({ case: input.id, seed: input.seed, stage, device: device.id, error, bound });
     const when =
       stage === "verify-after-timing" ? " after timing" : stage === "repeat" ? " when run again" : "";
     const where = `In case ${input.id} (seed ${input.seed})${when}: `;
     if (fault !== null) throw new Rejection(fault.status, where + fault.reason);
     if (problem !== null) throw new Rejection("wrong-result", where + problem);
+    if (Object.values(expected).every(({ known }) => known === undefined)) return;
+    const trusted = await launching(() => this.#answers.of(input));
+    const differs = compareUnknown(outputs, trusted, expected);
+    if (differs !== null) throw new Rejection("wrong-result", where + differs);
   }
 
   /** Many runs in a row on the same buffers, then a look at the last. */
