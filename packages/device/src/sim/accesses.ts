@@ -14,11 +14,14 @@ export interface Accesses {
   readonly ordering: boolean;
   /** Where asynchronous copies go. */
   readonly copied: ReadonlySet<Memory>;
+  /** Buffers that the kernel writes and that asynchronous copies read. */
+  readonly sources: ReadonlySet<Memory>;
 }
 
 export function accessesOf(ir: KernelIR): Accesses {
   const memories = new Map<Memory, MemoryUse>();
   const copied = new Set<Memory>();
+  const from = new Set<Memory>();
   let ordering = false;
   const use = (memory: Memory): MemoryUse => {
     let known = memories.get(memory);
@@ -45,6 +48,7 @@ export function accessesOf(ir: KernelIR): Accesses {
         use(node.from).reads = true;
         use(node.to).writes = true;
         copied.add(node.to);
+        from.add(node.from);
         break;
       case "arrive":
       case "awaitPhase":
@@ -52,5 +56,6 @@ export function accessesOf(ir: KernelIR): Accesses {
         break;
     }
   });
-  return { memories, ordering, copied };
+  const sources = new Set([...from].filter((memory) => memories.get(memory)?.writes === true));
+  return { memories, ordering, copied, sources };
 }

@@ -29,6 +29,8 @@ export interface CheckOptions {
   readonly counters: boolean;
   /** Where asynchronous copies go. */
   readonly copied: ReadonlySet<Memory>;
+  /** What they read and somebody writes. */
+  readonly sources: ReadonlySet<Memory>;
 }
 
 /** Functions that checks call. */
@@ -60,6 +62,13 @@ function flightCheck(k: number, memory: Memory, action: string, { copied }: Chec
     : "";
 }
 
+/** A copy that is under way from element `e`, which lane `l` writes. */
+function sourceCheck(k: number, memory: Memory, { sources }: CheckOptions): string {
+  return sources.has(memory)
+    ? `if(sn${k}[e]!==0)rt.copies.sourceWritten(${k},e,S,l,site,request,sm${k}[e]);`
+    : "";
+}
+
 const race = (k: number, action: string, other: string, mark: string, time: string): string =>
   `rt.race(${k},e,S,l,site,request,"${action}","${other}",${mark},${time})`;
 
@@ -75,14 +84,21 @@ export function readCheck(k: number, memory: Memory, options: CheckOptions, acti
     const w=ws${k}[e];
     if(w>=meet){const who=wm${k}[e]&${WHO - 1};if(who!==base+l&&w>known[l].here[who])${written}}
     else if(w<group){${foreign}}
-    ${addReaders(k, memory, "(l&-32)", "(1<<l)")}`;
+    ${addReader(k, memory, options)}`;
   }
   return `${flight}
-    const w=ws${k}[e],r=rs${k}[e];
+    const w=ws${k}[e];
     if(w>=group){if(w===now&&(wm${k}[e]&${WHO - 1})!==base+l)${written}}
     else{${shared ? unwritten : `if(w>launch)${written}`}}
+    ${addReader(k, memory, options)}`;
+}
+
+/** Remembers lane `l` as a reader of element `e`. */
+export function addReader(k: number, memory: Memory, options: CheckOptions): string {
+  if (options.races === "clocks") return addReaders(k, memory, "(l&-32)", "(1<<l)");
+  return `const r=rs${k}[e];
     if(r!==now){
-      ${shared ? "" : `if(r>launch&&r<group){rx${k}[e]=r;ro${k}[e]=r1${k}[e]}`}
+      ${memory.space === "shared" ? "" : `if(r>launch&&r<group){rx${k}[e]=r;ro${k}[e]=r1${k}[e]}`}
       rs${k}[e]=now;r1${k}[e]=mark+l;r2${k}[e]=-1
     }else if(r2${k}[e]===-1&&(r1${k}[e]&${WHO - 1})!==base+l)r2${k}[e]=mark+l;`;
 }
@@ -109,7 +125,7 @@ export function writeCheck(
   lands = true,
 ): string {
   const shared = memory.space === "shared";
-  const flight = flightCheck(k, memory, action, options);
+  const flight = flightCheck(k, memory, action, options) + sourceCheck(k, memory, options);
   const record = lands ? `ws${k}[e]=now;wm${k}[e]=mark+l;` : "";
   const written = race(k, action, "write", `wm${k}[e]`, "w");
   const read = (meta: string, when: string): string => race(k, action, "read", meta, when);

@@ -10,6 +10,8 @@ import type { Subgroup } from "./subgroup.ts";
 /** Copies of one width to one memory: generated code (copies.ts). */
 export interface FlightType {
   readonly memory: number;
+  /** The memory they come from, if its elements are marked meanwhile. */
+  readonly source: number | null;
   /** Bytes a lane. */
   readonly bytes: number;
   /** Writes the data, now. Who does is the flight's lander, or where it has none the lane of each copy. */
@@ -25,6 +27,8 @@ export interface Flight {
   /** Where each lane's copy goes, in elements; what it copies; and of which of the lane's generations it is. */
   readonly at: Int32Array;
   readonly data: AnyTypedArray;
+  /** Where it comes from (-1: from nowhere), if that is marked. */
+  readonly from: Int32Array;
   readonly generation: Int32Array;
   readonly mask: Uint8Array;
   subgroup: Subgroup;
@@ -86,6 +90,7 @@ export class Flights {
     const flight = type.free.pop() ?? {
       ...{ type, subgroup, site, count: 0, lander: -1, landed: false, holders: 0 },
       at: new Int32Array(width),
+      from: new Int32Array(type.source === null ? 0 : width),
       generation: new Int32Array(width),
       mask: new Uint8Array(width),
       data: type.data(),
@@ -199,13 +204,18 @@ export class Flights {
     }
   }
 
-  /** @param finished whether the workgroup came to its end, so that what is left was left by it */
+  /**
+   * Returns the memories that copies are under way from or to.
+   *
+   * @param finished whether the workgroup came to its end, so that what is left was left by it
+   */
   endWorkgroup(finished: boolean): number[] {
     const left = new Set<number>();
     for (const queue of this.#queues) {
       for (const flight of queue) {
         if (flight.landed) continue;
         left.add(flight.type.memory);
+        if (flight.type.source !== null) left.add(flight.type.source);
         if (finished) this.#report.neverAwaited(flight);
       }
       queue.length = 0;
@@ -267,6 +277,7 @@ export class Flights {
   #split(flight: Flight, due: Uint8Array, count: number): Flight {
     const part = this.take(flight.type, flight.subgroup, flight.site);
     part.at.set(flight.at);
+    part.from.set(flight.from);
     part.data.set(flight.data);
     part.generation.set(flight.generation);
     part.mask.set(due);

@@ -61,9 +61,24 @@ ${checkPrelude}`;
 
 /** The variables of memory number k, and the statement that binds them to a storage `b`. */
 export function memoryVariables(k: number): { declare: string; bind: string } {
-  const names = ["m", "st", "ws", "wm", "rs", "r1", "r2", "rx", "ro", "fl", "ca", "readers", "h", "c"].map(
-    (name) => name + k,
-  );
+  const names = [
+    "m",
+    "st",
+    "ws",
+    "wm",
+    "rs",
+    "r1",
+    "r2",
+    "rx",
+    "ro",
+    "fl",
+    "ca",
+    "sn",
+    "sm",
+    "readers",
+    "h",
+    "c",
+  ].map((name) => name + k);
   const fields = [
     "array",
     "stamps",
@@ -76,6 +91,8 @@ export function memoryVariables(k: number): { declare: string; bind: string } {
     "ro",
     "flying",
     "carriers",
+    "leaving",
+    "leavingMark",
     "readers",
     "heads",
     "counts",

@@ -38,6 +38,26 @@ export class PipelineFindings implements FlightReport, PhaseReport {
     ]);
   }
 
+  /** @param mark who started the last copy from the element and where, as in Storage */
+  sourceWritten(
+    k: number,
+    element: number,
+    S: Subgroup,
+    lane: number,
+    site: number,
+    request: number,
+    mark: number,
+  ): void {
+    const start = this.#context.node(Math.floor(mark / WHO));
+    const message =
+      `lane ${S.base + lane} writes ${this.#context.name(k)}[${element}] while the copy of ` +
+      `line ${start.site.location.line} from it is under way: wait for the copy first`;
+    this.#context.report.add("copy-in-flight", message, request, [
+      this.#context.side("write", this.#context.node(site), [S.base + lane]),
+      this.#context.side("copy", start, [mark & (WHO - 1)]),
+    ]);
+  }
+
   neverAwaited({ type, site, subgroup, at, mask }: Flight): void {
     const lanes = lanesWhere(subgroup, (lane) => mask[lane] !== 0);
     const first = at[(lanes[0] as number) - subgroup.base] as number;

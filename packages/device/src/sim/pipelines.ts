@@ -42,8 +42,9 @@ export class Pipelines {
     const memories = [code.memory(node.from), code.memory(node.to)] as const;
     const views = [VIEWS[node.fromIndex.type], VIEWS[node.toIndex.type]] as const;
     const { width } = node;
-    const landing = `land_${memories[1]}_${width}`;
-    code.define(landing, () => landingFunction(landing, memories[1], node.to, width, code.options));
+    const source = code.options.sources.has(node.from) ? { k: memories[0], memory: node.from } : null;
+    const landing = `land_${memories[1]}_${width}${source === null ? "" : `_${source.k}`}`;
+    code.define(landing, () => landingFunction(landing, memories[1], source, node.to, width, code.options));
     const name = `copy_${[...memories, width, ...views].join("_")}`;
     code.define(name, () => copyFunction(name, node, memories, views, landing, code.options));
     const from = code.spread(node.fromIndex, temporary);

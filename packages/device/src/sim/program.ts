@@ -171,6 +171,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       const isRead = read.has(identity);
       if (checked) storage.prepareHistory(isRead, mode === "clocks");
       if (this.#accesses.copied.has(memory)) storage.prepareCopies(this.ir.phaseBarriers.length > 0);
+      if (this.#accesses.sources.has(memory)) storage.prepareSources();
       if (counters && space === "global") storage.prepareSectors();
       if (counters && space === "shared") storage.prepareWords();
       return { name, space, storage, counts: newFields(), checked, isRead };
@@ -184,6 +185,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     const code = new Codegen(this.ir, {
       ...{ races, checks, counters, seeded: seed !== undefined },
       copied: this.#accesses.copied,
+      sources: this.#accesses.sources,
     }).generate();
     const totals = newTotals();
     const make = new Function("m", "sg", "C", code.source) as (

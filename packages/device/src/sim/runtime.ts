@@ -69,7 +69,7 @@ export class Runtime implements FindingContext {
 
   /** @param finished whether the workgroup came to its end */
   endWorkgroup(finished: boolean): void {
-    for (const k of this.flights.endWorkgroup(finished)) this.#storage(k).flying.fill(0);
+    for (const k of this.flights.endWorkgroup(finished)) this.#storage(k).land();
   }
 
   /** The workgroup met at this time. */

@@ -26,6 +26,9 @@ export class Storage {
   flying = NONE;
   /** Of what landed for a phase: the invocation that had started the copy, and which generation of its copies (flights.ts). */
   carriers = NONE;
+  /** How many copies are under way from each element, and the last that started: who and where, as in `wm`. */
+  leaving = NONE;
+  leavingMark = NONE;
   readers = new Readers(0);
 
   constructor(array: AnyTypedArray) {
@@ -62,6 +65,18 @@ export class Storage {
     if (withPhases && this.carriers.length === 0) this.carriers = new Int32Array(this.array.length * 2);
   }
 
+  /** No copy is under way any more. */
+  land(): void {
+    this.flying.fill(0);
+    this.leaving.fill(0);
+  }
+
+  prepareSources(): void {
+    if (this.leaving.length > 0) return;
+    this.leaving = new Int32Array(this.array.length);
+    this.leavingMark = new Int32Array(this.array.length);
+  }
+
   /** Forgets everything that is marked with times or serial numbers. */
   forget(): void {
     for (const marks of [this.stamps, this.ws, this.rs, this.rx, this.readers.heads]) marks.fill(0);
@@ -93,6 +108,8 @@ export const bound = ({ storage, counts, checked, isRead }: Binding): Record<str
   ro: storage.ro,
   flying: storage.flying,
   carriers: storage.carriers,
+  leaving: storage.leaving,
+  leavingMark: storage.leavingMark,
   readers: storage.readers,
   heads: storage.readers.heads,
   counts,
