@@ -33,6 +33,10 @@ it("small problems are known whole, large ones by a few hundred rows that the se
     expect(rows.has(0)).toBe(true);
     expect(rows.has(32 * 2048 - 1)).toBe(true);
     expect(Math.max(...rows)).toBe(32 * 2048 - 1);
+    // No long stretch is without one, wherever it lies.
+    const gaps = [...rows].map((row, i, all) => row - (all[i - 1] ?? -1));
+    expect(Math.min(...gaps)).toBeGreaterThan(0);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual((2 * 32 * 2048) / rows.size);
   }
 });
 

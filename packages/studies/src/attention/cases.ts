@@ -107,14 +107,17 @@ export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<str
   return { o: truth(reference.o, bound), lse: truth(reference.lse, lseBound) };
 }
 
-/** Null where all rows can be known. */
+/** By the seed, one from each of equal stretches, the first and the last of all among them. Null where all can be known. */
 export function chosenRows(problem: AttentionProblem, seed: number): ReadonlySet<number> | null {
   const { batch, headsQ, seqQ, seqK, dim } = problem.shape;
   const rows = batch * headsQ * seqQ;
   const affordable = Math.max(FEWEST_ROWS, Math.floor(TRUTH_FLOPS / (4 * Math.max(1, seqK * dim))));
   if (affordable >= rows) return null;
   const random = new Random(deriveSeed(seed, "rows"));
-  const chosen = new Set([0, rows - 1]);
-  while (chosen.size < affordable) chosen.add(random.below(rows));
-  return chosen;
+  const stretch = (i: number): number => Math.floor((i * rows) / affordable);
+  const drawn = Array.from({ length: affordable }, (_, i) => {
+    const [from, to] = [stretch(i), stretch(i + 1)];
+    return from + random.below(to - from);
+  });
+  return new Set([0, ...drawn.slice(1, -1), rows - 1]);
 }
