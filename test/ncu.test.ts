@@ -5,7 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readEvidence } from "../packages/studies/src/attention/guide/evidence.ts";
 import { parseNcuCsv } from "../scripts/gpu/ncuCsv.ts";
+import { comparisons } from "../scripts/gpu/ncuMetrics.ts";
 
 const HEADER = `"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","launch__registers_per_thread","l1tex__t_sector_hit_rate.pct"`;
 const UNITS = `"","","","","","","","","","","","byte","register/thread","%"`;
@@ -162,4 +164,19 @@ describe("counters side by side", () => {
     expect(row(few, "shared bank conflicts")).toMatchObject({ ncu: 10, sim: 0, flagged: false });
     expect(row(many, "shared bank conflicts")).toMatchObject({ ncu: 1000, sim: 0, flagged: true });
   });
+});
+
+it("the guide to the ladder takes every counter that is compared", () => {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-ncu-"));
+  const rows = comparisons.map(({ title }) => ({
+    rung: "k01",
+    counter: title,
+    ncu: 1,
+    sim: 1,
+    flagged: false,
+    note: null,
+  }));
+  writeFileSync(join(folder, "ncu.json"), JSON.stringify({ shape: "H1,S8,D8", allowed: 0.05, rows }));
+  expect(readEvidence(folder).ncu?.rows).toEqual(rows);
+  rmSync(folder, { recursive: true });
 });

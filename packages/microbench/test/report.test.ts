@@ -145,3 +145,9 @@ describe("a report of a GPU", () => {
 it("a test that does not exist is refused, with those that do", async () => {
   await expect(run("sim", ["streams", "nothing"])).rejects.toThrow(/no microbenchmark "nothing"[^]*chase/);
 });
+
+it("a test that is named twice is run once, and a list of none is refused", async () => {
+  const { sections } = await run("sim", ["launch", "launch"]);
+  expect(sections.map(({ id }) => id)).toEqual(["launch"]);
+  await expect(run("sim", [])).rejects.toMatchObject({ code: "NO_TESTS" });
+});

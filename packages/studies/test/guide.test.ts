@@ -7,7 +7,6 @@ import { ladder, type Geometry } from "@evolver/attention";
 import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../test/support/browser.ts";
-import { comparisons } from "../../../scripts/gpu/ncuMetrics.ts";
 import { requireOptional } from "../../../test/support/optional.ts";
 import { NO_EVIDENCE, readEvidence, type Evidence } from "../src/attention/guide/evidence.ts";
 import type { CountedSubject } from "../src/attention/guide/frame.ts";
@@ -430,16 +429,6 @@ describe("evidence", () => {
       rmSync(join(folder, name));
       putAll();
     }
-  });
-
-  it("has any counter that is compared, for each rung", () => {
-    const row = { ncu: 1, sim: 1, flagged: false, note: null };
-    const rows = ["k01", "k02"].flatMap((rung) =>
-      comparisons.map(({ title }) => ({ rung, counter: title, ...row })),
-    );
-    put("ncu.json", { ...ncuReport, rows });
-    expect(readEvidence(folder).ncu?.rows).toEqual(rows);
-    putAll();
   });
 
   it("that is a folder is refused by its name", () => {
