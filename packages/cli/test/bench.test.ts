@@ -43,6 +43,14 @@ it("on a device that measures, a profile is saved and a report with plots is wri
   expect(readdirSync(join(folder, "machines"))).toEqual(["this.json"]);
 });
 
+it.runIf(existsSync("/dev/full"))("what was measured is printed before a full disk is met", async () => {
+  const args = ["bench", "microbench", "--device", "cpu", "--quick", "--only", "launch", "--json"];
+  const { code, stdout, stderr } = await evolver([...args, "--save", "/dev/full"]);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ verified: true, timeKind: "measured" });
+  expect(stderr).toMatch(/error\[OUTPUT_NOT_WRITTEN\]: \/dev\/full [^]*ENOSPC/);
+});
+
 it.each([
   [["bench", "macrobench"], /error\[UNKNOWN_BENCHMARK\][^]*microbench/],
   [["bench", "microbench", "--only", "speed"], /error\[UNKNOWN_TEST\][^]*streams, /],
