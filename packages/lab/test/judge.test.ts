@@ -67,6 +67,8 @@ describe("a candidate that is right", () => {
     ]);
     const seedsOf = (stage: string): Set<number> =>
       new Set(verdict.cases.filter((outcome) => outcome.stage === stage).map(({ seed }) => seed));
+    // The data that it was timed on are among those after.
+    expect(seedsOf("verify-after-timing").size).toBe(seedsOf("verify").size + 1);
     for (const seed of seedsOf("verify-after-timing")) expect(seedsOf("verify")).not.toContain(seed);
   });
 
