@@ -1,6 +1,6 @@
 /**
  * From the workspaces that scripts/gpu/evolve.sh brought back to what evidence keeps of them: every record, the log, the
- * champion with its sources, and a plot of all trials.
+ * champion as a point and as the source that was timed (the point gives the others again), and a plot of all trials.
  *
  *     node scripts/evolution.ts evidence/h200/evolution FOLDER…      each FOLDER a workspace, named evolve-NAME
  */
@@ -9,6 +9,13 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { basename, join } from "node:path";
 import { readRecords } from "@evolver/lab";
 import { plotSvg } from "@evolver/microbench";
+
+/** What a device was given. */
+const SOURCES: Readonly<Record<string, string>> = {
+  cuda: "kernel.cu",
+  hip: "kernel.hip",
+  webgpu: "kernel.wgsl",
+};
 
 const [output, ...workspaces] = process.argv.slice(2);
 if (output === undefined || workspaces.length === 0) {
@@ -26,7 +33,12 @@ for (const workspace of workspaces) {
     writeFileSync(join(to, "records", file), `${JSON.stringify(record)}\n`);
   }
   cpSync(join(workspace, "evolution_log.md"), join(to, "evolution_log.md"));
-  cpSync(join(workspace, "champion"), join(to, "champion"), { recursive: true });
+  const [first] = readRecords(workspace);
+  const source = SOURCES[first?.objective.device ?? ""];
+  cpSync(join(workspace, "champion"), join(to, "champion"), {
+    recursive: true,
+    filter: (path) => !basename(path).startsWith("kernel.") || basename(path) === source,
+  });
   writeFileSync(join(to, "trials.svg"), plotOf(workspace, name));
   process.stdout.write(`${to}\n`);
 }

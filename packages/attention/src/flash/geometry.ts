@@ -42,6 +42,8 @@ export interface Geometry {
   readonly keyRows: number;
   /** Tiles that shared memory holds at once. */
   readonly slots: number;
+  /** What one such tile holds of keys and values together, padding apart. */
+  readonly slotBytes: number;
   /** Keys a subgroup scores at once: key lane l has keys l, l + keyLanes, … of the group. */
   readonly groupKeys: number;
   /** Groups a tile; a tile smaller than a group is one, with idle lanes. */
@@ -103,6 +105,7 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
     keyLanes,
     keyRows,
     slots: depth,
+    slotBytes: 2 * keyRows * dim * elementBytes("f32"),
     groupKeys,
     groups: staged ? Math.max(1, keyRows / groupKeys) : 1,
     keysPerLane,

@@ -1,6 +1,7 @@
 import { u32 } from "@evolver/kernel";
 import type { Gpu } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
+import type { UIndex } from "../runs.ts";
 import type { TileCopies } from "../stage/index.ts";
 import { TileRange, type Pipeline, type PipelineMaker } from "./pipeline.ts";
 
@@ -11,14 +12,13 @@ import { TileRange, type Pipeline, type PipelineMaker } from "./pipeline.ts";
 export const roles: PipelineMaker = (gpu, geometry) =>
   gpu.waits ? waiting(gpu, geometry) : inStep(gpu, geometry);
 
-function waiting(gpu: Gpu, { slots, producers, subgroups, subgroup, keyRows, dim }: Geometry): Pipeline {
-  const bytes = 2 * keyRows * dim * 4;
+function waiting(gpu: Gpu, { slots, slotBytes, producers, subgroups, subgroup }: Geometry): Pipeline {
   const ring = gpu.pipeline({
     stages: slots,
     producers: producers * subgroup,
     // One lane of each subgroup speaks for it.
     consumers: subgroups,
-    bytes,
+    bytes: slotBytes,
     name: "kv",
   });
   /** Tiles of keys so far, over all tiles of queries: phases go on. */
@@ -63,12 +63,13 @@ function inStep(gpu: Gpu, { slots, producers, subgroups }: Geometry): Pipeline {
       const copies = stage.copies as TileCopies;
       const tiles = new TileRange(range, stage.keyRows);
       const ahead = Math.min(slots, 2) - 1;
-      const slotOf = (i: typeof tiles.count) => (slots === 1 ? 0 : i.remTrunc(slots));
-      const produce = (i: typeof tiles.count): void => {
+      const slotOf = (i: UIndex): UIndex =>
+        typeof i === "number" ? i % slots : slots === 1 ? 0 : i.remTrunc(slots);
+      const produce = (i: UIndex): void => {
         const { base, count } = tiles.at(i);
         copies.copy(base, count, slotOf(i));
       };
-      const consume = (i: typeof tiles.count): void => {
+      const consume = (i: UIndex): void => {
         const { base, count } = tiles.at(i);
         use(stage.tile(base, count, slotOf(i)));
       };
@@ -80,7 +81,7 @@ function inStep(gpu: Gpu, { slots, producers, subgroups }: Geometry): Pipeline {
       start();
       if (ahead > 0)
         play(
-          () => produce(tiles.count.mul(0)),
+          () => produce(0),
           () => {},
         );
       gpu.barrier();

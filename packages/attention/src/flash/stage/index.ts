@@ -26,8 +26,6 @@ export type TilePart = "keys" | "values";
 
 /** Ways to bring keys [base, base + count) into a slot of shared memory, by all invocations of the crew. */
 export interface TileCopies {
-  /** What a slot holds of keys and values together. */
-  readonly bytes: number;
   /** At once. */
   copy(base: U32, count: U32, slot: UIndex): void;
   /** Reads at once, nothing where count is 0; what it gives writes to the slot. */

@@ -10,7 +10,7 @@ import type { StageMaker } from "./index.ts";
  * result.
  */
 export const sharedStage: StageMaker = (gpu, geometry, crew) => {
-  const { keyRows, keyLanes, vector, columns, copyColumns, layouts, dim } = geometry;
+  const { keyRows, keyLanes, vector, columns, copyColumns, layouts } = geometry;
   const keyTile = gpu.shared(f32, layouts.key as Layout, "k_tile");
   const valueTile = gpu.shared(f32, layouts.value as Layout, "v_tile");
   const copier = new Copier(gpu, geometry, crew);
@@ -29,7 +29,6 @@ export const sharedStage: StageMaker = (gpu, geometry, crew) => {
     return {
       keyRows,
       copies: {
-        bytes: 2 * keyRows * dim * 4,
         copy: (base, count, slot) =>
           copier.copy(keyRows, (row) => row.lt(count), readingFrom(base), times(slot, keyRows)),
         fetch: (base, count) => {
