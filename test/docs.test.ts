@@ -12,7 +12,7 @@ import {
   replaceOutputs,
   runCommand,
   withExamples,
-} from "../scripts/markdown.ts";
+} from "../tools/docs/markdown.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ladder, rungById, type FlashPoint } from "@evolver/attention";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { comparisons } from "../scripts/gpu/ncuMetrics.ts";
-import { H200_BLOCKS, h200Blocks } from "../scripts/h200/index.ts";
-import { COLUMNS, EXPLANATIONS } from "../scripts/h200/ncu.ts";
-import { documents, replaceGenerated } from "../scripts/markdown.ts";
+import { comparisons } from "../tools/gpu/ncuMetrics.ts";
+import { H200_BLOCKS, h200Blocks } from "../tools/docs/h200/index.ts";
+import { COLUMNS, EXPLANATIONS } from "../tools/docs/h200/ncu.ts";
+import { documents, replaceGenerated } from "../tools/docs/markdown.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { denseProblemStrides, fitPoint, ladder, planAttention, targetLimits } from "@evolver/attention";
 import type { AttentionProblem } from "@evolver/attention";
-import { emit, targetWaits } from "@evolver/kernel";
+import { emit, targetForwardProgress } from "@evolver/kernel";
 import type { EmitTarget, Kernel } from "@evolver/kernel";
 import { programs } from "../packages/device/test/property/generate.ts";
 import { recordProgram } from "../packages/device/test/property/record.ts";
@@ -55,7 +55,10 @@ const random = fc.sample(programs, { numRuns: 12, seed: 7 }).map((program, k): B
 function sources(target: EmitTarget, subgroup: number, from: readonly Build[]): NamedSource[] {
   return from.map((build) => {
     const { name, kernel } = build(target, subgroup);
-    const { source, entryPoint } = emit(kernel.build({ subgroup, waits: targetWaits(target) }), target);
+    const { source, entryPoint } = emit(
+      kernel.build({ subgroup, forwardProgress: targetForwardProgress(target) }),
+      target,
+    );
     // Rungs share a kernel's name; symbols of one file must differ.
     return { name, source: source.replaceAll(new RegExp(`\\b${entryPoint}\\(`, "g"), `${name}(`) };
   });

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findCycles, findLayerProblems } from "../scripts/layers.ts";
-import type { Problem } from "../scripts/layers.ts";
-import { findBannedWords, findLongFiles } from "../scripts/text.ts";
-import { readTree } from "../scripts/tree.ts";
+import { findCycles, findLayerProblems } from "../tools/check/layers.ts";
+import type { Problem } from "../tools/check/layers.ts";
+import { findBannedWords, findLongFiles } from "../tools/check/text.ts";
+import { readTree } from "../tools/check/tree.ts";
 
 const repository = join(import.meta.dirname, "..");
 
@@ -48,7 +48,7 @@ describe("a planted tree", () => {
     );
     plant("packages/device/src/cuda/index.ts", `export * from "node:os";`);
     plant("packages/lab/src/index.ts", `import "node:fs";\nexport type { Two } from "@evolver/kernel";`);
-    plant("scripts/long-files.json", {});
+    plant("tools/check/long-files.json", {});
   });
 
   afterEach(() => rmSync(root, { recursive: true }));
@@ -190,7 +190,7 @@ describe("a planted tree", () => {
         message: expect.stringContaining("401 lines") as string,
       },
     ]);
-    plant("scripts/long-files.json", {
+    plant("tools/check/long-files.json", {
       "packages/kernel/src/long.ts": "a table",
       "packages/kernel/src/short.ts": "",
     });

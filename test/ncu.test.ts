@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readEvidence } from "../packages/studies/src/attention/guide/evidence.ts";
-import { parseNcuCsv } from "../scripts/gpu/ncuCsv.ts";
-import { comparisons } from "../scripts/gpu/ncuMetrics.ts";
+import { readEvidence } from "../packages/attention/src/study/guide/evidence.ts";
+import { parseNcuCsv } from "../tools/gpu/ncuCsv.ts";
+import { comparisons } from "../tools/gpu/ncuMetrics.ts";
 
 const HEADER = `"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","launch__registers_per_thread","l1tex__t_sector_hit_rate.pct"`;
 const UNITS = `"","","","","","","","","","","","byte","register/thread","%"`;
@@ -120,7 +120,7 @@ describe("counters side by side", () => {
     const ncu = join(folder, "ncu");
     const fake = join(import.meta.dirname, "support/fakeNcu.ts");
     writeFileSync(ncu, `#!/bin/sh\nexec "${process.execPath}" "${fake}" "$@"\n`, { mode: 0o755 });
-    const script = join(import.meta.dirname, "../scripts/gpu/ncu.ts");
+    const script = join(import.meta.dirname, "../tools/gpu/ncu.ts");
     const args = [script, "--ncu", ncu, "--device", "cpu", "--rungs", rungs, "--shape", "B1,H1,S32,D32"];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, {
       encoding: "utf8",

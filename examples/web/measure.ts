@@ -13,15 +13,10 @@ import {
   type FloatInputs,
   type Rung,
 } from "@evolver/attention";
-import {
-  h200Datasheet,
-  isClocked,
-  modelTime,
-  type ClockedProgram,
-  type Device,
-  type DeviceBuffer,
-} from "@evolver/device";
-import { elementBytes, EvolverError } from "@evolver/kernel";
+import { h200Datasheet, modelTime } from "@evolver/machine";
+import { isClocked, type ClockedProgram, type Device, type DeviceBuffer } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
+import { elementBytes } from "@evolver/kernel";
 import type { Timing, Verified } from "./job.ts";
 
 /** A rung with everything that its launches need. */

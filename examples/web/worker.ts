@@ -12,8 +12,9 @@ import {
   randomInputs,
   runClaims,
 } from "@evolver/attention";
-import { h200Datasheet, openDevice, type Device } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { h200Datasheet } from "@evolver/machine";
+import { openDevice, type Device } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
 import type { DeviceFacts, Failure, Job, Report, Timing } from "./job.ts";
 import { bindRung, timeRungs, type BoundRung } from "./measure.ts";
 

@@ -5,14 +5,14 @@
 
 import { OwnedBuffer } from "@evolver/device";
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { preferredPoints } from "./choose.ts";
 import { planAttention } from "./flash/plan.ts";
 import type { AttentionPlan } from "./flash/plan.ts";
 import { fitPoint } from "./flash/point.ts";
 import type { FlashPoint } from "./flash/point.ts";
 import { createScratch } from "./flash/scratch.ts";
-import { rungById } from "./ladder.ts";
+import { rungById } from "./rungs/ladder.ts";
 import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
 import { programFor } from "./programs.ts";

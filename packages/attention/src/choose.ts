@@ -2,7 +2,7 @@
 
 import type { Device } from "@evolver/device";
 import type { FlashPoint } from "./flash/point.ts";
-import { ladder, rungById } from "./ladder.ts";
+import { ladder, rungById } from "./rungs/ladder.ts";
 import type { AttentionProblem } from "./problem.ts";
 
 /** Query rows up to which a tile of one row a subgroup holds them all, and register tiles would be mostly empty. */

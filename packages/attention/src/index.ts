@@ -11,4 +11,4 @@ export * from "./tensor.ts";
 export * from "./tolerance.ts";
 export * from "./validate.ts";
 export * from "./flash/index.ts";
-export * from "./ladder.ts";
+export * from "./rungs/ladder.ts";

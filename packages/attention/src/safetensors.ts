@@ -3,7 +3,7 @@
  * Pure; runs in a browser. Files are untrusted: everything the header claims is checked before it is believed.
  */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 export type SafetensorsDtype = "F64" | "F32" | "F16" | "BF16" | "I32" | "U32";
 

@@ -17,7 +17,7 @@
  *   largest, so that zeros never pass for small values.
  */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { AttentionProblem } from "./problem.ts";
 import { lowAttention, referenceAttention } from "./reference.ts";
 import type { AttentionInputs, AttentionResult } from "./reference.ts";

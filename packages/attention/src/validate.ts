@@ -1,6 +1,6 @@
 /** From what a user says to a checked `AttentionProblem`: bad shapes, strides and options are refused by name here. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { AttentionProblem, AttentionShape, Mask, Strides } from "./problem.ts";
 import { denseProblemStrides, extentsOf } from "./tensor.ts";
 import type { Extents, TensorName } from "./tensor.ts";

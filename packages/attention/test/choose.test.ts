@@ -76,7 +76,7 @@ function likeGpu(cpu: Device, sharedBytes: number, compiled: KernelIR[]): Device
     id: "cuda",
     name: cpu.name,
     subgroupSize: cpu.subgroupSize,
-    waits: cpu.waits,
+    forwardProgress: cpu.forwardProgress,
     limits: { ...cpu.limits, maxSharedBytes: sharedBytes },
     createBuffer: (element, contents) => cpu.createBuffer(element, contents),
     compile: async <P extends Params>(kernel: Kernel<P> | KernelIR) => {

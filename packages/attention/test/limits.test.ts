@@ -82,7 +82,7 @@ function limited(device: Device, limits: Partial<DeviceLimits>, compiled: Kernel
     id: device.id,
     name: device.name,
     subgroupSize: device.subgroupSize,
-    waits: device.waits,
+    forwardProgress: device.forwardProgress,
     limits: { ...device.limits, ...limits },
     createBuffer: (element, contents) => device.createBuffer(element, contents),
     compile: async <P extends Params>(kernel: Kernel<P> | KernelIR) => {

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSafetensors, writeSafetensors } from "@evolver/attention";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 /** A file with this header text and so many bytes of tensors. */
 function fileOf(header: string | object, size = 0, claimed?: bigint): Uint8Array<ArrayBuffer> {

@@ -3,7 +3,7 @@
 import { openDevice } from "@evolver/device";
 import { createProblem, fitPoint, limitsOf, randomInputs, rungById } from "@evolver/attention";
 import type { AttentionProblem, FlashPoint } from "@evolver/attention";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { anyConsistentPoint, anyProblem } from "./support/random.ts";

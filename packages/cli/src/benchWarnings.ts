@@ -1,6 +1,6 @@
 /** What makes a microbenchmark's figures doubtful: repetitions that differ much, or figures that contradict each other. */
 
-import type { MicrobenchReport } from "@evolver/microbench";
+import type { MicrobenchReport } from "@evolver/machine";
 
 /** Above this, repetitions of one measurement differ too much to trust their median. */
 const WIDE = 0.2;

@@ -4,8 +4,8 @@
  */
 
 import { toBF16Bits, toF16Bits, type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
 import {
-  EvolverError,
   isInteger,
   type BufferDescriptor,
   type ElementType,
@@ -44,7 +44,7 @@ export function exampleLaunch(
   kernel: Kernel,
   device: Device,
   options: LaunchOptions,
-  ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, waits: device.waits }),
+  ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, forwardProgress: device.forwardProgress }),
 ): CheckLaunch {
   const { params, example } = kernel;
   const unknown = Object.keys(options.args).find((name) => !(name in params));

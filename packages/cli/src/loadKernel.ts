@@ -3,7 +3,9 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { EvolverError, Kernel, siteOfThrown, type SourceLocation } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import type { SourceLocation } from "@evolver/base";
+import { Kernel, siteOfThrown } from "@evolver/kernel";
 
 export interface NamedKernel {
   readonly exportName: string;

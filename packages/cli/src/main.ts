@@ -1,7 +1,7 @@
 /** The command line: names, options and help. Each command's work is in a file of its own under commands/. */
 
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { EXIT, printError } from "./output.ts";
 import { resolveOwnPackages } from "./resolveHook.ts";
 

@@ -1,6 +1,6 @@
 /** What the command line prints: one JSON document or text on stdout; progress and errors on stderr. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 /** Done; the answer is no; misuse; stopped by Ctrl-C, as shells have it. */
 export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2, interrupted: 130 });

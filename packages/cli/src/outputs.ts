@@ -7,7 +7,7 @@
 import type { Stats } from "node:fs";
 import { access, constants, mkdir, open, readdir, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 /** Leaves everything as it was. @throws EvolverError OUTPUT_NOT_WRITTEN unless a file can be written there */
 export async function checkFile(path: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseProfile } from "@evolver/device";
+import { parseProfile } from "@evolver/machine";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { evolver } from "./support/command.ts";
 

@@ -1,6 +1,6 @@
 /** Figures that are doubtful are said to be. */
 
-import type { MicrobenchReport, Section } from "@evolver/microbench";
+import type { MicrobenchReport, Section } from "@evolver/machine";
 import { expect, it } from "vitest";
 import { benchWarnings } from "../src/benchWarnings.ts";
 

@@ -59,7 +59,7 @@ it("a kernel that asks whether subgroups may wait is built for its target", asyn
     join(folder, "asking.ts"),
     `import { buffer, kernel, u32 } from "@evolver/kernel";
 export const asking = kernel("asking", { params: { y: buffer(u32, "write") }, workgroup: [64] }, ({ y }, gpu) => {
-  if (gpu.waits) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
+  if (gpu.forwardProgress) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
   else gpu.barrier();
   y.set(gpu.localIndex, 1);
 });
@@ -82,7 +82,7 @@ export const summing = kernel("summing", {
   workgroup: [1],
   example: { workgroups: 1, args: { x: Float32Array.of(1e8, 1, -1e8, 1), y: 1 } },
 }, ({ x, y }, gpu) => {
-  const [a, b, c, d] = (gpu.waits ? [0, 1, 2, 3] : [0, 2, 1, 3]).map((at) => x.get(at));
+  const [a, b, c, d] = (gpu.forwardProgress ? [0, 1, 2, 3] : [0, 2, 1, 3]).map((at) => x.get(at));
   y.set(0, a.add(b).add(c).add(d));
 });
 `,

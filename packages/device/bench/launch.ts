@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer, f32, kernel } from "@evolver/kernel";
-import { openCuda } from "../src/cuda/index.ts";
+import { openCuda } from "../src/native/cuda/index.ts";
 
 const LAUNCHES = 20_000;
 const ROUNDS = 9;

@@ -4,7 +4,7 @@
  */
 
 import type { ElementType, HalfType, Kernel, NumericType, Params, TypeDescriptor } from "@evolver/kernel";
-import { toBF16Bits, toF16Bits } from "../src/half.ts";
+import { toBF16Bits, toF16Bits } from "../src/core/half.ts";
 import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from "../src/index.ts";
 
 /**
@@ -31,7 +31,7 @@ export type Capability =
   | "dynamicUniformity"
   | "subgroups"
   | "subgroupBarriers"
-  | "waits";
+  | "forwardProgress";
 
 /** How far transcendental functions may be off: as the simulator, as a vendor's library, or as WGSL's table says. */
 export type Accuracy = "reference" | "native" | "wgsl";

@@ -5,7 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { openDevice, type Device, type DeviceId } from "../src/index.ts";
 import { runConformance, type ConformanceResult } from "./run.ts";
 

@@ -1,6 +1,6 @@
 /** For cases about what a device must refuse. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 /** Fails unless the action is refused with this code. */
 export async function refuses(code: string, what: string, action: () => unknown): Promise<void> {

@@ -66,7 +66,7 @@ export function targetOf(device: Device): Target {
     accuracy,
     capabilities: new Set([
       ...capabilities.filter((name) => hasSubgroups || name !== "subgroups"),
-      ...(device.waits ? (["waits"] as const) : []),
+      ...(device.forwardProgress ? (["forwardProgress"] as const) : []),
     ]),
   };
 }

@@ -1,11 +1,8 @@
-export * from "./counters.ts";
+export * from "./core/counters.ts";
 export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";
-export * from "./device.ts";
-export * from "./findings.ts";
-export * from "./half.ts";
-export * from "./launch.ts";
-export * from "./open.ts";
+export * from "./core/device.ts";
+export * from "./core/findings.ts";
+export * from "./core/half.ts";
+export * from "./core/launch.ts";
+export * from "./core/open.ts";
 export * from "./sim/index.ts";
-export * from "./model/costModel.ts";
-export * from "./model/profile.ts";
-export { estimateRegisters } from "./model/registers.ts";

@@ -1,7 +1,7 @@
 /** What a device refuses before it runs anything, and host buffers. On `sim`, whose front door all devices share. */
 
 import { buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { listDevices, openCpu, openDevice, openSim } from "@evolver/device";
 import { describe, expect, test } from "vitest";
 
@@ -166,14 +166,16 @@ describe("kernels that do not fit", () => {
 
   test("phase barriers, where subgroups cannot wait for each other", async () => {
     const waiting = kernel("waiting", { params: {}, workgroup: [64] }, (_, gpu) => {
-      if (gpu.waits) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
+      if (gpu.forwardProgress) gpu.phaseBarriers({ count: 1, arrivals: 64 }).arrive(0);
     });
     const cpu = openCpu();
-    expect([cpu.waits, openSim().waits]).toEqual([false, true]);
+    expect([cpu.forwardProgress, openSim().forwardProgress]).toEqual([false, true]);
     expect((await cpu.compile(waiting)).ir.phaseBarriers).toEqual([]);
     expect((await openSim().compile(waiting)).ir.phaseBarriers).toHaveLength(1);
-    const message = await refused("WAITS_UNAVAILABLE", () => cpu.compile(waiting.build({ subgroup: 32 })));
-    expect(message).toContain("{ waits: false }");
+    const message = await refused("FORWARD_PROGRESS_UNAVAILABLE", () =>
+      cpu.compile(waiting.build({ subgroup: 32 })),
+    );
+    expect(message).toContain("{ forwardProgress: false }");
     await cpu.close();
   });
 

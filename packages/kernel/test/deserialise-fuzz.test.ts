@@ -1,7 +1,7 @@
 /** Serialised kernels with anything anywhere: a kernel comes back that holds every rule, or one clear error. */
 
+import { EvolverError } from "@evolver/base";
 import {
-  EvolverError,
   analyseUniformity,
   buffer,
   deserialise,

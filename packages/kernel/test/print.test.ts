@@ -1,8 +1,8 @@
 /** The printed IR, the hash over its normal form, and the serialised IR. */
 
 import { createHash } from "node:crypto";
+import { EvolverError } from "@evolver/base";
 import {
-  EvolverError,
   atomic,
   buffer,
   deserialise,

@@ -32,10 +32,14 @@ const params = {
 };
 type Body = (symbols: Symbols<typeof params>, gpu: Gpu) => void;
 
-const build = (body: Body, options: Partial<KernelOptions<typeof params>> = {}, waits?: boolean): KernelIR =>
+const build = (
+  body: Body,
+  options: Partial<KernelOptions<typeof params>> = {},
+  forwardProgress?: boolean,
+): KernelIR =>
   kernel("k", { params, workgroup: [64], ...options }, body).build({
     subgroup: 32,
-    ...(waits === undefined ? {} : { waits }),
+    ...(forwardProgress === undefined ? {} : { forwardProgress }),
   });
 
 const everything = (): KernelIR =>
@@ -103,11 +107,11 @@ describe("recorded and printed", () => {
   });
 
   test("the numbers of a pipeline's fills are worked out at build time where they are known", () => {
-    const waits = (body: Body): string[] =>
+    const waitLines = (body: Body): string[] =>
       print(build(body))
         .split("\n")
         .filter((line) => /wait|const/.test(line));
-    const lines = waits((_, gpu) => {
+    const lines = waitLines((_, gpu) => {
       const pipeline = gpu.pipeline({ stages: 3, producers: 1, consumers: 1 });
       for (const fill of [0, 2, 3, 7]) {
         pipeline.acquire(fill);
@@ -470,9 +474,9 @@ describe("the front end refuses", () => {
     expect(error.message).toContain("subgroup.barrier wants full subgroups of 32");
   });
 
-  test("phase barriers and pipelines where subgroups cannot wait, and gpu.waits says so", () => {
+  test("phase barriers and pipelines where subgroups cannot wait, and gpu.forwardProgress says so", () => {
     const seen: boolean[] = [];
-    const asks: Body = (_, gpu) => void seen.push(gpu.waits);
+    const asks: Body = (_, gpu) => void seen.push(gpu.forwardProgress);
     build(asks);
     build(asks, {}, false);
     expect(seen).toEqual([true, false]);
@@ -482,8 +486,8 @@ describe("the front end refuses", () => {
     ];
     for (const body of bodies) {
       const error = errorFrom(() => build(body, {}, false));
-      expect(error.code).toBe("WAITS_UNAVAILABLE");
-      expect(error.message).toContain("ask gpu.waits");
+      expect(error.code).toBe("FORWARD_PROGRESS_UNAVAILABLE");
+      expect(error.message).toContain("ask gpu.forwardProgress");
       expect(blamed(error)[0]).toMatch(/gpu\.(phaseBarriers|pipeline)\(/);
     }
   });
@@ -492,12 +496,15 @@ describe("the front end refuses", () => {
     let runs = 0;
     const sized = kernel(
       "sized",
-      { params: {}, workgroup: ({ waits }) => [waits ? 64 : 32] },
+      { params: {}, workgroup: ({ forwardProgress }) => [forwardProgress ? 64 : 32] },
       () => void runs++,
     );
-    const [waiting, not] = [sized.build({ subgroup: 32 }), sized.build({ subgroup: 32, waits: false })];
-    expect(sized.build({ subgroup: 32, waits: true })).toBe(waiting);
-    expect(sized.build({ subgroup: 32, waits: false })).toBe(not);
+    const [waiting, not] = [
+      sized.build({ subgroup: 32 }),
+      sized.build({ subgroup: 32, forwardProgress: false }),
+    ];
+    expect(sized.build({ subgroup: 32, forwardProgress: true })).toBe(waiting);
+    expect(sized.build({ subgroup: 32, forwardProgress: false })).toBe(not);
     expect([runs, waiting.workgroupSize[0], not.workgroupSize[0]]).toEqual([2, 64, 32]);
   });
 });
@@ -697,10 +704,10 @@ describe("emitted", () => {
 
   test.each(["wgsl", "js"] as const)("%s refuses phase barriers, and names the line", (target) => {
     const error = errorFrom(() => emit(pipelined.build({ subgroup: 32 }), target));
-    expect(error.code).toBe("WAITS_UNAVAILABLE");
-    expect(error.message).toContain("{ waits: false }");
+    expect(error.code).toBe("FORWARD_PROGRESS_UNAVAILABLE");
+    expect(error.message).toContain("{ forwardProgress: false }");
     expect(blamed(error)[0]).toContain("pipeline.acquire(fill)");
-    expect(() => emit(pipelined.build({ subgroup: 32, waits: false }), target)).not.toThrow();
+    expect(() => emit(pipelined.build({ subgroup: 32, forwardProgress: false }), target)).not.toThrow();
   });
 
   test("WGSL refuses a subgroup barrier that not all of the workgroup reach", () => {

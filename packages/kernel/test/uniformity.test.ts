@@ -1,13 +1,5 @@
-import {
-  EvolverError,
-  analyseUniformity,
-  atomic,
-  buffer,
-  f32,
-  kernel,
-  u32,
-  visitNodes,
-} from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import { analyseUniformity, atomic, buffer, f32, kernel, u32, visitNodes } from "@evolver/kernel";
 import type { Gpu, KernelIR, Node, Scalar, Symbols, U32, UniformityResult } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
 

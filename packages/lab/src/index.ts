@@ -3,25 +3,32 @@
  * no command line.
  */
 
-export { compareSamplers, type ComparisonReport, type CompareOptions } from "./compare.ts";
-export { evolve, type EvolveEvent, type EvolveOptions } from "./evolve.ts";
-export { mostPromising } from "./foresight.ts";
+export { compareSamplers, type ComparisonReport, type CompareOptions } from "./cycle/compare.ts";
+export { evolve, type EvolveEvent, type EvolveOptions } from "./cycle/evolve.ts";
+export { mostPromising } from "./cycle/timePredictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
 export type { Json } from "./json.ts";
 export * from "./plan.ts";
 export { Random, deriveSeed } from "./random.ts";
-export type { CandidateSummary, EvolveResult } from "./result.ts";
-export { objectiveKey, objectiveSlug, type Champion, type CycleRecord, type Objective } from "./record.ts";
-export { renderKnowledge } from "./render/knowledge.ts";
-export { renderLog } from "./render/log.ts";
-export { renderProgress } from "./render/progress.ts";
-export { renderTasks } from "./render/tasks.ts";
+export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
+export {
+  objectiveKey,
+  objectiveSlug,
+  type Champion,
+  type CycleRecord,
+  type Objective,
+} from "./workspace/record.ts";
+export { renderKnowledge } from "./workspace/render/knowledge.ts";
+export { renderLog } from "./workspace/render/log.ts";
+export { renderProgress } from "./workspace/render/progress.ts";
+export { renderTasks } from "./workspace/render/tasks.ts";
 export { samplerNamed } from "./sampler/index.ts";
 export type { Memory, Proposal, Sampler, SamplerContext } from "./sampler/sampler.ts";
-export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./space.ts";
-export * from "./study.ts";
-export * from "./verdict.ts";
+export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./study/space.ts";
+export type * from "./study/report.ts";
+export * from "./study/study.ts";
+export * from "./judge/verdict.ts";
 export { DEFAULT_POLICY, type Policy } from "./workspace/policy.ts";
 export { Workspace, readRecords } from "./workspace/workspace.ts";

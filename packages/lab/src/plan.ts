@@ -3,7 +3,8 @@
  * of the candidate's code is in it.
  */
 
-import { EvolverError, deserialise, hash, serialise } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import { deserialise, hash, serialise } from "@evolver/kernel";
 import type { ElementType, KernelIR } from "@evolver/kernel";
 import { canonicalJson, sha256 } from "./json.ts";
 

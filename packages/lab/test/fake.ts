@@ -96,7 +96,7 @@ export interface FakeJudgeOptions {
 export function openFakeJudge({ delayMs = 0, onJudge, measured }: FakeJudgeOptions = {}): OpenJudge {
   let renewals = 0;
   const judge: Judge = {
-    admission: { deviceName: "fake", subgroup: 32, waits: true, checks: ["Fake checks."] },
+    admission: { deviceName: "fake", subgroup: 32, forwardProgress: true, checks: ["Fake checks."] },
     async judge({ candidate, known, champion }, signal) {
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 /** A run on the fake study as a process of its own, to be killed: node run-fake.ts WORKSPACE CYCLES [DELAY_MS] */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { evolve } from "../src/index.ts";
 import { fakeDefinition, openFakeJudge } from "./fake.ts";
 

@@ -1,8 +1,8 @@
 /** Where a search begins. */
 
 import { expect, it } from "vitest";
-import type { Study } from "../src/study.ts";
-import { startOf } from "../src/start.ts";
+import type { Study } from "../src/study/study.ts";
+import { startOf } from "../src/cycle/start.ts";
 
 const study = { baseline: { width: 1 }, named: { wide: { width: 8 } } } as unknown as Study;
 

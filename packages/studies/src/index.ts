@@ -1,21 +1,18 @@
 /** The studies that the lab can work on, by name, with what the command line needs of each. */
 
-import { EvolverError } from "@evolver/kernel";
-import type { Point, StudyDefinition } from "@evolver/lab";
-import { attentionGuide } from "./attention/guide/index.ts";
-import { attentionLadder } from "./attention/ladder.ts";
 import {
+  attentionDefinition,
+  attentionGuide,
+  attentionLadder,
   attentionPointKernel,
   attentionRungKernel,
   type RungBuild,
   type RungKernel,
-} from "./attention/rung.ts";
-import { attentionDefinition } from "./attention/study.ts";
-import type { Guide, GuideOptions, LadderOptions, LadderReport } from "./report.ts";
+} from "@evolver/attention/study";
+import { EvolverError } from "@evolver/base";
+import type { Guide, GuideOptions, LadderOptions, LadderReport, Point, StudyDefinition } from "@evolver/lab";
 
-export { attentionDefinition } from "./attention/study.ts";
-export type { RungBuild, RungKernel } from "./attention/rung.ts";
-export type { Guide, LadderOptions, LadderReport, RungReport } from "./report.ts";
+export type { RungBuild, RungKernel } from "@evolver/attention/study";
 
 export interface StudyEntry {
   // The lab is generic over points and shapes; a list of studies is not.

@@ -3,8 +3,8 @@
  * are arguments, so that one kernel serves many problems; what shapes the code is in the cache's key.
  */
 
-import { h200Datasheet, residentWorkgroups } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { h200Datasheet, residentWorkgroups } from "@evolver/machine";
+import { EvolverError } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
 import { geometryOf } from "./geometry.ts";

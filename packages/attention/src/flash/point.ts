@@ -3,7 +3,7 @@
  * candidate of a search another one. How the values become a kernel is the business of the axes' own files.
  */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { AttentionProblem } from "../problem.ts";
 import { geometryOf, keyLanesOf } from "./geometry.ts";
 

@@ -12,7 +12,8 @@ import {
   type ClaimCase,
   type FlashPoint,
 } from "@evolver/attention";
-import { h200Datasheet, openDevice, residentWorkgroups } from "@evolver/device";
+import { h200Datasheet, residentWorkgroups } from "@evolver/machine";
+import { openDevice } from "@evolver/device";
 import type { Counters, Device } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 

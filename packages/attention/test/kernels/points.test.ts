@@ -13,7 +13,7 @@ import {
   type FlashPoint,
   type WorkgroupLimits,
 } from "@evolver/attention";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyPoint } from "../support/random.ts";
@@ -158,8 +158,8 @@ describe("checkPoint", () => {
     expect((valid.length / sample.length) * size).toBeGreaterThan(100_000);
     for (const point of valid.filter((_, i) => i % Math.ceil(valid.length / 40) === 0)) {
       const { kernel, sharedBytes } = planAttention(point, problemOf(64), { subgroup: 32, writeLse: true });
-      for (const waits of [true, false]) {
-        const ir = kernel.build({ subgroup: 32, waits });
+      for (const forwardProgress of [true, false]) {
+        const ir = kernel.build({ subgroup: 32, forwardProgress });
         expect(ir.workgroupSize[0]).toBeLessThanOrEqual(DEFAULT_LIMITS.invocations);
         expect(sharedBytes).toBeLessThanOrEqual(DEFAULT_LIMITS.sharedBytes);
         expect(ir.shared.reduce((sum, { length }) => sum + 4 * length, 0)).toBe(sharedBytes);

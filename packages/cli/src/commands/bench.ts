@@ -2,7 +2,7 @@
 
 import { join, relative } from "node:path";
 import { openDevice, type DeviceId } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import {
   findTests,
   plotSvg,
@@ -11,7 +11,7 @@ import {
   runMicrobench,
   type MicrobenchReport,
   type Section,
-} from "@evolver/microbench";
+} from "@evolver/machine";
 import { benchWarnings } from "../benchWarnings.ts";
 import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";

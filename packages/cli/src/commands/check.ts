@@ -2,7 +2,8 @@
 
 import { relative } from "node:path";
 import { openSim, type Counters, type Finding } from "@evolver/device";
-import { EvolverError, type SourceLocation } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import type { SourceLocation } from "@evolver/base";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../exampleLaunch.ts";
 import { loadKernels, type NamedKernel } from "../loadKernel.ts";
 import { EXIT, printJson, printText, quantity } from "../output.ts";

@@ -3,11 +3,11 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
+import { EvolverError } from "@evolver/base";
 import {
   emit,
   emitSelftest,
-  EvolverError,
-  targetWaits,
+  targetForwardProgress,
   type EmitTarget,
   type Kernel,
   type KernelIR,
@@ -94,8 +94,8 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   const kernels = await loadKernels(target);
   const [only] = kernels;
   if (kernels.length === 1 && only !== undefined) {
-    const waits = targetWaits(options.target);
-    const kernel = only.kernel.build({ subgroup: options.subgroup, waits });
+    const forwardProgress = targetForwardProgress(options.target);
+    const kernel = only.kernel.build({ subgroup: options.subgroup, forwardProgress });
     return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, kernel) : null };
   }
   throw new EvolverError("EXPORT_MISSING", `${target} exports ${kernels.length} kernels; emit takes one`, {

@@ -1,8 +1,9 @@
 /** `evolver emit microbench`: the microbenchmarks as C++ programs, for a GPU whose machine has its compiler and not us. */
 
 import { basename, extname, join } from "node:path";
-import { EvolverError, type EmitTarget } from "@evolver/kernel";
-import { emitSuite, findTests } from "@evolver/microbench";
+import { EvolverError } from "@evolver/base";
+import { type EmitTarget } from "@evolver/kernel";
+import { emitSuite, findTests } from "@evolver/machine";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 

@@ -1,9 +1,10 @@
 /** `evolver guide`: a learner's guide to a ladder, as Markdown with pictures. */
 
+import type { Guide } from "@evolver/lab";
 import { existsSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { EvolverError } from "@evolver/kernel";
-import { findStudy, type Guide } from "@evolver/studies";
+import { EvolverError } from "@evolver/base";
+import { findStudy } from "@evolver/studies";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";

@@ -1,6 +1,7 @@
 /** `evolver ladder`: every rung verified, timed and held to its claims. */
 
-import { findStudy, type LadderReport, type RungReport } from "@evolver/studies";
+import type { LadderReport, RungReport } from "@evolver/lab";
+import { findStudy } from "@evolver/studies";
 import { duration, EXIT, printJson, printText, quantity, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
 

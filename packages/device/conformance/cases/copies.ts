@@ -150,7 +150,7 @@ function butterfly(inRoles: boolean): KernelCase {
 /** Two subgroups fill and two use, over two loops one after the other; what is beyond `n` is zeros. */
 const pipeline = (stages: number): KernelCase => ({
   name: `a pipeline of ${stages} stages between producers and consumers, over two loops`,
-  needs: ["waits"],
+  needs: ["forwardProgress"],
   prepare({ width }) {
     const size = 2 * width;
     const loops = [7, 4] as const;
@@ -230,7 +230,7 @@ const pipeline = (stages: number): KernelCase => ({
 /** What is stored before an arrival is there after the wait, whichever way the arrival is made. */
 const handedOver = (after: "now" | "copies"): KernelCase => ({
   name: `stores before an arrival ${after === "now" ? "at once" : "after copies"} are seen by those who wait`,
-  needs: ["waits"],
+  needs: ["forwardProgress"],
   prepare({ width }) {
     const rounds = 5;
     const x = array(u32, rounds * width, (i) => 3 * i + 1);
@@ -299,7 +299,7 @@ const eitherWay: KernelCase = {
         ({ y }, gpu) => {
           const tile = gpu.shared(u32, threads, "tile");
           tile.set(gpu.localIndex, gpu.localIndex.mul(5));
-          if (gpu.waits && subgroups > 1) {
+          if (gpu.forwardProgress && subgroups > 1) {
             const there = gpu.phaseBarriers({ count: 1, arrivals: threads });
             there.arrive(0);
             there.wait(0, 0);

@@ -2,8 +2,8 @@
 
 import { elementBytes } from "@evolver/kernel";
 import type { ElementType } from "@evolver/kernel";
-import type { TypedArrayOf } from "../device.ts";
-import { arrayType, HostBuffer, type BufferOwner } from "../launch.ts";
+import type { TypedArrayOf } from "../core/device.ts";
+import { arrayType, HostBuffer, type BufferOwner } from "../core/launch.ts";
 import type { DeviceMemory } from "./memory.ts";
 
 export class CpuBuffer<E extends ElementType = ElementType> extends HostBuffer<E> {

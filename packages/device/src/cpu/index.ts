@@ -3,11 +3,12 @@
  * simulator's results bit for bit on kernels that are correct, and checks nothing.
  */
 
-import { EvolverError, hash } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import { hash } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
-import type { Device, DeviceLimits, Program, TypedArrayOf } from "../device.ts";
-import { buildFor } from "../build.ts";
-import { checkBufferContents } from "../launch.ts";
+import type { Device, DeviceLimits, Program, TypedArrayOf } from "../core/device.ts";
+import { buildFor } from "../core/build.ts";
+import { checkBufferContents } from "../core/launch.ts";
 import { CpuBuffer } from "./buffer.ts";
 import { compileKernel, type CompiledKernel } from "./compile.ts";
 import { DeviceMemory } from "./memory.ts";
@@ -48,7 +49,7 @@ export class CpuDevice implements Device {
   readonly id = "cpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly waits = false;
+  readonly forwardProgress = false;
   readonly limits: DeviceLimits;
   readonly workers: number;
   readonly memory: DeviceMemory;

@@ -3,7 +3,7 @@
  * every thread sees them without copies. First fit, neighbouring free blocks joined.
  */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { MAX_FOLDED } from "./partition.ts";
 
 const PAGE_BYTES = 65536;

@@ -1,6 +1,6 @@
 /** The worker threads of a device: started when first needed, all of them work on each launch. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { LaunchAddresses } from "./instance.ts";
 import { READY, type WorkerHandle, type WorkerMessage } from "./worker.ts";
 

@@ -1,9 +1,9 @@
 /** Launches of a compiled kernel: arguments into memory, workgroups here or on the workers. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { KernelIR, Params } from "@evolver/kernel";
-import type { Launch, RunResult } from "../device.ts";
-import { resolveLaunch, type ResolvedLaunch } from "../launch.ts";
+import type { Launch, RunResult } from "../core/device.ts";
+import { resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
 import { CpuBuffer } from "./buffer.ts";
 import type { CompiledModule, CpuDevice, CpuProgram } from "./index.ts";
 import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";

@@ -4,8 +4,8 @@
  */
 
 import type { Args, ElementType, KernelIR, Params } from "@evolver/kernel";
-import type { Device, DeviceBuffer, Launch, Program, RunResult } from "../device.ts";
-import { resolveLaunch } from "../launch.ts";
+import type { Device, DeviceBuffer, Launch, Program, RunResult } from "../core/device.ts";
+import { resolveLaunch } from "../core/launch.ts";
 import { CpuBuffer } from "./buffer.ts";
 import type { CpuDevice, CpuProgram } from "./index.ts";
 

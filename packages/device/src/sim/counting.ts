@@ -1,7 +1,7 @@
 /** Where generated code counts: positions in arrays of doubles, and the arrays' translation into `Counters`. */
 
-import { emptyMemoryCounters } from "../counters.ts";
-import type { Counters, MemoryCounters } from "../counters.ts";
+import { emptyMemoryCounters } from "../core/counters.ts";
+import type { Counters, MemoryCounters } from "../core/counters.ts";
 
 const TOTALS = [
   "workgroups",

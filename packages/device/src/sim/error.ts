@@ -1,8 +1,8 @@
 /** The error that a simulated launch with findings throws. */
 
-import { EvolverError, formatLocation } from "@evolver/kernel";
-import type { Counters } from "../counters.ts";
-import type { Finding, FindingAccess } from "../findings.ts";
+import { EvolverError, formatLocation } from "@evolver/base";
+import type { Counters } from "../core/counters.ts";
+import type { Finding, FindingAccess } from "../core/findings.ts";
 
 const SHOWN = 5;
 

@@ -4,7 +4,7 @@
  */
 
 import type { Node } from "@evolver/kernel";
-import type { AnyTypedArray } from "../device.ts";
+import type { AnyTypedArray } from "../core/device.ts";
 import type { Subgroup } from "./subgroup.ts";
 
 /** Copies of one width to one memory: generated code (copies.ts). */

@@ -3,12 +3,12 @@
  * counts what they do. It is the oracle that other devices are tested against, not a model of any card's speed.
  */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
-import type { Device, DeviceLimits, Program, TypedArrayOf } from "../device.ts";
-import { buildFor } from "../build.ts";
-import { createHostBuffer } from "../launch.ts";
-import type { HostBuffer } from "../launch.ts";
+import type { Device, DeviceLimits, Program, TypedArrayOf } from "../core/device.ts";
+import { buildFor } from "../core/build.ts";
+import { createHostBuffer } from "../core/launch.ts";
+import type { HostBuffer } from "../core/launch.ts";
 import { SimProgram } from "./program.ts";
 import { Storage } from "./storage.ts";
 
@@ -48,7 +48,7 @@ export class SimDevice implements Device {
   readonly id = "sim";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly waits = true;
+  readonly forwardProgress = true;
   readonly limits = LIMITS;
   readonly options: ResolvedSimOptions;
   /** The clock and the serial number of generated code (memory.ts), over all launches. */

@@ -2,9 +2,9 @@
 
 import { math } from "@evolver/kernel";
 import type { KernelIR, Memory, Params } from "@evolver/kernel";
-import type { Launch, Program, RunResult } from "../device.ts";
-import { newArray, resolveLaunch, HostBuffer } from "../launch.ts";
-import type { ResolvedLaunch } from "../launch.ts";
+import type { Launch, Program, RunResult } from "../core/device.ts";
+import { newArray, resolveLaunch, HostBuffer } from "../core/launch.ts";
+import type { ResolvedLaunch } from "../core/launch.ts";
 import { Codegen } from "./codegen.ts";
 import type { GeneratedCode } from "./codegen.ts";
 import * as collective from "./collective.ts";

@@ -3,9 +3,9 @@
  * merges repeats of one finding and keeps the first few.
  */
 
-import { formatLocation } from "@evolver/kernel";
+import { formatLocation } from "@evolver/base";
 import type { Node, Site } from "@evolver/kernel";
-import type { Finding, FindingAccess, FindingKind } from "../findings.ts";
+import type { Finding, FindingAccess, FindingKind } from "../core/findings.ts";
 import type { Subgroup } from "./subgroup.ts";
 
 export type WorkgroupId = readonly [number, number, number];

@@ -1,6 +1,6 @@
 /** The memory behind a buffer or a shared array, with what the checks and counters remember about its elements. */
 
-import type { AnyTypedArray } from "../device.ts";
+import type { AnyTypedArray } from "../core/device.ts";
 import { Readers } from "./readers.ts";
 
 const NONE = new Int32Array(0);

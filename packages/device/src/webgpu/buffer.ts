@@ -1,8 +1,9 @@
 /** Global memory of a WebGPU device. */
 
-import { elementBytes, EvolverError, type ElementType } from "@evolver/kernel";
-import type { TypedArrayOf } from "../device.ts";
-import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../launch.ts";
+import { EvolverError } from "@evolver/base";
+import { elementBytes, type ElementType } from "@evolver/kernel";
+import type { TypedArrayOf } from "../core/device.ts";
+import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../core/launch.ts";
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;

@@ -1,6 +1,6 @@
 /** WebGPU in Node: Dawn from the npm package `webgpu`, over Vulkan, Metal or D3D12. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { openWebgpu, type WebgpuDevice, type WebgpuOptions } from "./index.ts";
 
 /** Vulkan's loader, as Dawn asks for it. */

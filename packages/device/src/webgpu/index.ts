@@ -3,10 +3,11 @@
  * opens it through dawn.node.ts.
  */
 
-import { EvolverError, type ElementType, type Kernel, type KernelIR, type Params } from "@evolver/kernel";
-import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../device.ts";
-import { buildFor } from "../build.ts";
-import { assertOpen, checkBufferContents } from "../launch.ts";
+import { EvolverError } from "@evolver/base";
+import { type ElementType, type Kernel, type KernelIR, type Params } from "@evolver/kernel";
+import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../core/device.ts";
+import { buildFor } from "../core/build.ts";
+import { assertOpen, checkBufferContents } from "../core/launch.ts";
 import { WebgpuBuffer, type WebgpuBufferOwner } from "./buffer.ts";
 import { WebgpuProgram } from "./program.ts";
 import { Timestamps } from "./timestamps.ts";
@@ -72,7 +73,7 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
   readonly id = "webgpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly waits = false;
+  readonly forwardProgress = false;
   readonly limits: DeviceLimits;
   readonly gpu: GPUDevice;
   readonly hasSubgroups: boolean;

@@ -1,15 +1,10 @@
 /** A kernel compiled to a WebGPU pipeline. Compiler messages are turned back to TypeScript lines. */
 
-import {
-  emit,
-  EvolverError,
-  type Emitted,
-  type KernelIR,
-  type Params,
-  type SourceLocation,
-} from "@evolver/kernel";
-import type { ClockedProgram, Launch, RunResult } from "../device.ts";
-import { assertOpen, resolveLaunch, type ResolvedLaunch } from "../launch.ts";
+import { EvolverError } from "@evolver/base";
+import type { SourceLocation } from "@evolver/base";
+import { emit, type Emitted, type KernelIR, type Params } from "@evolver/kernel";
+import type { ClockedProgram, Launch, RunResult } from "../core/device.ts";
+import { assertOpen, resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
 import { WebgpuBuffer } from "./buffer.ts";
 import type { WebgpuDevice } from "./index.ts";
 

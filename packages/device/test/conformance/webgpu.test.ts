@@ -25,7 +25,7 @@ requireOptional(
     "separateRounding",
     "subgroupBarriers",
     "subnormals",
-    "waits",
+    "forwardProgress",
   ]);
 
   test("is the driver that was asked for", async () => {

@@ -1,7 +1,7 @@
 /** Progress of subgroups that wait for each other, seeds, and the shape of findings and errors. */
 
 import { atomic, buffer, f32, kernel, u32 } from "@evolver/kernel";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { SimulationError, formatFinding, openSim } from "@evolver/device";
 import { describe, expect, test } from "vitest";
 import { simulate } from "./support.ts";

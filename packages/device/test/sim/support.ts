@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { atomic, buffer, f32, kernel, u32 } from "@evolver/kernel";
-import type { Gpu, SourceLocation, Symbols } from "@evolver/kernel";
+import type { SourceLocation } from "@evolver/base";
+import type { Gpu, Symbols } from "@evolver/kernel";
 import { openSim } from "@evolver/device";
 import type { Counters, Finding, SimOptions } from "@evolver/device";
 import { expect, test } from "vitest";

@@ -1,8 +1,8 @@
 /** The errors of the uniformity analysis: barriers and subgroup operations that not all invocations may reach. */
 
-import { EvolverError, formatLocation } from "../errors.ts";
+import { EvolverError, formatLocation } from "@evolver/base";
 import type { Node } from "../ir/nodes.ts";
-import type { SourceLocation } from "../ir/site.ts";
+import type { SourceLocation } from "@evolver/base";
 import { describeNode } from "../ir/walk.ts";
 import { LANE, WORKGROUP } from "./dependence.ts";
 import type { DependenceGraph } from "./dependence.ts";

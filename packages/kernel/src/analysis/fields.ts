@@ -1,6 +1,6 @@
 /** A JSON document read field by field: what is missing or of the wrong type is refused with the field's name. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { SERIAL_FORMAT, SERIAL_VERSION } from "../ir/serialise.ts";
 
 export function malformed(path: string, what: string, cause?: unknown): EvolverError {

@@ -1,6 +1,6 @@
 /** What the parts of the verifier share: its error, how rules report, and the shape of a name. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { Node } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
 import type { Value } from "../ir/types.ts";

@@ -1,8 +1,8 @@
 /** Emitters: a kernel's IR as source text for a target, with a line map and a report of what became of each request. */
 
-export { emit, targetWaits } from "./emit.ts";
+export { emit, targetForwardProgress } from "./emit.ts";
 export * from "./selftest/index.ts";
-export { assertNoFallback } from "./result.ts";
+export { assertNoFallback } from "./core/result.ts";
 export type {
   Emitted,
   EmitOptions,
@@ -11,4 +11,4 @@ export type {
   LoweringReport,
   StorageBinding,
   UniformField,
-} from "./result.ts";
+} from "./core/result.ts";

@@ -1,6 +1,6 @@
 /** Asynchronous copies from buffers to shared memory, in groups of the invocation's own. CUDA: cp.async. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
 import { elementBytes, type ElementType, type GlobalMemory } from "../ir/types.ts";
 import { MutableBuffer, MutableView, SharedArray } from "./memory.ts";

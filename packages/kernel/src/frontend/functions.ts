@@ -1,6 +1,6 @@
 /** Operations as functions, for formulas that read better that way. At least one operand is a run-time value. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
 import type { ScalarType } from "../ir/types.ts";

@@ -1,6 +1,6 @@
 /** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { Role } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { ElementType, NumericType, WordType } from "../ir/types.ts";
@@ -57,7 +57,7 @@ export class Gpu {
   /** Asynchronous copies from buffers to shared memory. */
   readonly copies: Copies;
   /** Whether subgroups of a workgroup may wait for each other, known while building: see BuildOptions. */
-  readonly waits: boolean;
+  readonly forwardProgress: boolean;
   /** CUDA and HIP: blockIdx. */
   readonly workgroupId: Xyz;
   /** CUDA and HIP: threadIdx. */
@@ -70,10 +70,13 @@ export class Gpu {
   constructor(
     recorder: Recorder,
     workgroupSize: readonly [number, number, number],
-    { subgroup: subgroupSize, waits }: { readonly subgroup: number; readonly waits: boolean },
+    {
+      subgroup: subgroupSize,
+      forwardProgress,
+    }: { readonly subgroup: number; readonly forwardProgress: boolean },
   ) {
     this.#recorder = recorder;
-    this.waits = waits;
+    this.forwardProgress = forwardProgress;
     this.workgroupSize = workgroupSize;
     this.subgroupSize = subgroupSize;
     const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];
@@ -303,12 +306,12 @@ export class Gpu {
 
   /** Barriers in shared memory that some invocations arrive at and others wait for. CUDA: mbarrier. */
   phaseBarriers(options: PhaseBarrierOptions): PhaseBarriers {
-    return new PhaseBarriers(this.#recorder, options, this.waits);
+    return new PhaseBarriers(this.#recorder, options, this.forwardProgress);
   }
 
   /** A ring of stages between invocations that fill and invocations that use them. */
   pipeline(options: PipelineOptions): Pipeline {
-    return new Pipeline(this.#recorder, options, this.waits);
+    return new Pipeline(this.#recorder, options, this.forwardProgress);
   }
 
   /** Barrier, one read shared by all invocations, barrier: the result is the same in the whole workgroup. */

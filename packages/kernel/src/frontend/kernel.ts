@@ -1,7 +1,7 @@
 /** `kernel(...)`: a kernel as users define it, and its build for one subgroup width. */
 
 import { analyseUniformity, verify } from "../analysis/index.ts";
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
 import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
 import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
@@ -29,7 +29,7 @@ export interface BuildOptions {
    * Whether subgroups of a workgroup may wait for each other, which gpu.phaseBarriers and gpu.pipeline need; true if
    * absent. A device's own answer is Device.waits. The body sees it as gpu.waits.
    */
-  readonly waits?: boolean;
+  readonly forwardProgress?: boolean;
 }
 
 type WorkgroupSize = readonly [number, number?, number?];
@@ -80,11 +80,11 @@ export class Kernel<P extends Params = Params> {
   }
 
   /** Records, verifies and analyses the kernel for the options. The result is kept and the same each time. */
-  build({ subgroup, waits = true }: BuildOptions): KernelIR {
-    const key = `${subgroup} ${waits}`;
+  build({ subgroup, forwardProgress = true }: BuildOptions): KernelIR {
+    const key = `${subgroup} ${forwardProgress}`;
     const known = this.#builds.get(key);
     if (known !== undefined) return known;
-    const built = this.#record({ subgroup, waits });
+    const built = this.#record({ subgroup, forwardProgress });
     this.#builds.set(key, built);
     return built;
   }

@@ -3,7 +3,7 @@
  * 32 banks an access falls into, and so whether lanes conflict.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import type { Index, U32 } from "./scalar.ts";
 

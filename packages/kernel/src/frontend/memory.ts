@@ -3,7 +3,7 @@
  * with strides over buffers, and atomic memory. Which methods exist depends on the access that was declared.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { AccessWidth, AtomicOp, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { elementBytes } from "../ir/types.ts";

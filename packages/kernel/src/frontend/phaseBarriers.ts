@@ -3,7 +3,7 @@
  * wait, and those who wait need not arrive: the means by which subgroups with different roles pass data on.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { PhaseBarrier, Value } from "../ir/types.ts";
 import { wantCount } from "./copies.ts";
@@ -24,22 +24,22 @@ export class PhaseBarriers {
   readonly #recorder: Recorder;
   readonly #barrier: PhaseBarrier;
 
-  /** @throws EvolverError WAITS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
+  /** @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
   constructor(
     recorder: Recorder,
     options: PhaseBarrierOptions,
-    waits: boolean,
+    forwardProgress: boolean,
     what = "gpu.phaseBarriers()",
   ) {
     const { count, arrivals, bytes, name = `phases${recorder.phaseBarriers.length}` } = options;
     const site = captureSite();
-    if (!waits)
+    if (!forwardProgress)
       throw new EvolverError(
-        "WAITS_UNAVAILABLE",
+        "FORWARD_PROGRESS_UNAVAILABLE",
         `${what} needs subgroups that wait for each other, and the kernel is built for a device whose do not`,
         {
           where: [site.location, note(recorder.site, "the kernel was defined here")],
-          hint: "ask gpu.waits, and let all subgroups copy and meet at gpu.barrier() where it is false",
+          hint: "ask gpu.forwardProgress, and let all subgroups copy and meet at gpu.barrier() where it is false",
         },
       );
     wantCount("count", count, 1, site);

@@ -4,7 +4,7 @@
  * arrays of phase barriers that say which stages are full and which are empty.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import { wantCount } from "./copies.ts";
 import { PhaseBarriers } from "./phaseBarriers.ts";
@@ -32,8 +32,8 @@ export class Pipeline {
   readonly #full: PhaseBarriers;
   readonly #empty: PhaseBarriers;
 
-  /** @throws EvolverError WAITS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
-  constructor(recorder: Recorder, options: PipelineOptions, waits: boolean) {
+  /** @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
+  constructor(recorder: Recorder, options: PipelineOptions, forwardProgress: boolean) {
     const { stages, producers, consumers, bytes } = options;
     const site = captureSite();
     wantCount("stages", stages, 1, site);
@@ -44,7 +44,7 @@ export class Pipeline {
       new PhaseBarriers(
         recorder,
         { count: stages, arrivals, name: name + suffix, ...copied },
-        waits,
+        forwardProgress,
         "gpu.pipeline()",
       );
     this.stages = stages;

@@ -3,10 +3,11 @@
  * the classes that users see: those wrap what is recorded here.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { Block, BuiltinName, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
-import { captureSite, type Site, type SourceLocation } from "../ir/site.ts";
+import type { SourceLocation } from "@evolver/base";
+import { captureSite, type Site } from "../ir/site.ts";
 import { roundBF16, roundF16 } from "../math.ts";
 import type { PhaseBarrier, ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
 

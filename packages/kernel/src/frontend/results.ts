@@ -1,6 +1,6 @@
 /** What the sides of a value-returning gpu.if give, and how messages name what a body gave. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { Site } from "../ir/site.ts";
 import { note } from "./recorder.ts";
 import { Scalar } from "./scalar.ts";

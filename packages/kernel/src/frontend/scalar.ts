@@ -3,7 +3,7 @@
  * return its result; a JavaScript number beside a value takes that value's type.
  */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";

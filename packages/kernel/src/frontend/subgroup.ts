@@ -1,6 +1,6 @@
 /** Operations among the invocations of a subgroup. Only the barrier orders memory. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { SubgroupOp } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { subgroupResults } from "../ir/subgroup.ts";

@@ -1,6 +1,6 @@
 /** Mutable state of one invocation: variables, and register arrays with build-time indices. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { Variable } from "../ir/types.ts";
 import { note, type Frame, type Recorder } from "./recorder.ts";

@@ -1,6 +1,6 @@
 /** Vectors of 2 or 4 scalars, or 8 of two bytes: what wide loads give and wide stores take. Immutable; arithmetic is by component. */
 
-import { EvolverError } from "../errors.ts";
+import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
 import { fma } from "./functions.ts";

@@ -5,16 +5,7 @@
  * and parsed only when somebody asks for the location.
  */
 
-export interface SourceLocation {
-  /** Absolute path, or the URL as the engine prints it where there is no file. */
-  readonly file: string;
-  /** 1-based. */
-  readonly line: number;
-  /** 1-based. */
-  readonly column: number;
-  /** What happened there, for messages that name several places. */
-  readonly note?: string;
-}
+import type { SourceLocation } from "@evolver/base";
 
 /** A place in the source that can be resolved to a location when needed. */
 export interface Site {

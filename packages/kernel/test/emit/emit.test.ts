@@ -402,7 +402,7 @@ describe("WGSL without branches, over which SwiftShader's compiler takes exponen
       gpu.barrier();
       y.set(i, tile.get(i));
     });
-    const { source } = emit(branchless.build({ subgroup: 32, waits: false }), "wgsl");
+    const { source } = emit(branchless.build({ subgroup: 32, forwardProgress: false }), "wgsl");
     expect(source).not.toMatch(/&&|\|\|/);
     // Only the guard of the grid.
     expect(source.match(/\bif\b/g)).toHaveLength(1);

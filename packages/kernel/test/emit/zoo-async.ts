@@ -67,7 +67,7 @@ export const pipelined = kernel(
         index: [gpu.lane.add(typeof fill === "number" ? fill * width : fill.toU32().mul(width))],
         width: 1,
       });
-    if (!gpu.waits) {
+    if (!gpu.forwardProgress) {
       gpu.for({ from: 0, to: n }, (fill) => {
         gpu.barrier();
         copy(0, fill);

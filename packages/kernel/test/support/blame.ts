@@ -1,8 +1,8 @@
 /** Errors of kernel builds, and the source lines that they blame. */
 
 import { readFileSync } from "node:fs";
-import { EvolverError } from "@evolver/kernel";
-import type { SourceLocation } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import type { SourceLocation } from "@evolver/base";
 
 /** The error that `run` throws; it is a failure if it throws none. */
 export function errorFrom(run: () => unknown): EvolverError {

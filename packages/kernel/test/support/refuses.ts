@@ -1,6 +1,7 @@
 /** Tests that the verifier refuses IR: one table row a rule. */
 
-import { EvolverError, verify } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
+import { verify } from "@evolver/kernel";
 import type { KernelIR } from "@evolver/kernel";
 import { expect, test } from "vitest";
 import { draft, type Draft } from "./draft.ts";

@@ -8,11 +8,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { parsePlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
-import type { PlanBuild, Shape } from "../study.ts";
-import type { Candidate } from "../verdict.ts";
+import type { PlanBuild, Shape } from "../study/study.ts";
+import type { Candidate } from "./verdict.ts";
 import { StderrTail } from "./stderr.ts";
 
 type ModuleCandidate = Extract<Candidate, { readonly kind: "module" }>;

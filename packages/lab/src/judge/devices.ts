@@ -2,7 +2,7 @@
 
 import { openDevice } from "@evolver/device";
 import type { Device, DeviceId } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 export interface JudgeDevices {
   /** Finds what is wrong, and counts. */
@@ -19,7 +19,7 @@ export interface JudgeDevices {
 export async function openJudgeDevices(id: string): Promise<JudgeDevices> {
   const simulator = await openDevice("sim", { onFinding: "collect" });
   const fast = id === "sim" ? await openFast() : await openDevice(id as DeviceId);
-  const waiting = fast.waits ? fast : await openUnchecked();
+  const waiting = fast.forwardProgress ? fast : await openUnchecked();
   return { simulator, fast, waiting, timer: id === "sim" ? simulator : fast };
 }
 

@@ -1,7 +1,7 @@
 /** What the lab knows of the judge: ask, get a verdict. The judge itself is another process. */
 
-import type { StudyDefinition, StudyInput } from "../study.ts";
-import type { Candidate, Verdict } from "../verdict.ts";
+import type { StudyDefinition, StudyInput } from "../study/study.ts";
+import type { Candidate, Verdict } from "./verdict.ts";
 
 export interface JudgeRequest {
   readonly candidate: Candidate;
@@ -21,7 +21,7 @@ export interface Admission {
   /** The subgroup width that plans are built for. */
   readonly subgroup: number;
   /** Whether subgroups there can wait for each other, which plans are built for too. */
-  readonly waits: boolean;
+  readonly forwardProgress: boolean;
   /** What it made sure of, for the record. */
   readonly checks: readonly string[];
 }

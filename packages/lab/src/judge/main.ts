@@ -1,7 +1,7 @@
 /** The judge's process: opens one study, then answers one request at a time. Started by client.ts only. */
 
 import { Worker } from "node:worker_threads";
-import type { StudyDefinition } from "../study.ts";
+import type { StudyDefinition } from "../study/study.ts";
 import { describeError } from "./protocol.ts";
 import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
 import { Session } from "./session.ts";

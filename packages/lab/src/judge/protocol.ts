@@ -1,8 +1,8 @@
 /** The messages between the lab and its judge. All carry a nonce that only the two of them know. */
 
-import { EvolverError } from "@evolver/kernel";
-import type { StudyInput } from "../study.ts";
-import type { Verdict } from "../verdict.ts";
+import { EvolverError } from "@evolver/base";
+import type { StudyInput } from "../study/study.ts";
+import type { Verdict } from "./verdict.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
 
 export interface OpenMessage {

@@ -4,15 +4,15 @@
  */
 
 import type { Device } from "@evolver/device";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { canonicalJson } from "../json.ts";
 import { checkPlan, planHash } from "../plan.ts";
 import type { Plan, PlanSignature } from "../plan.ts";
 import { deriveSeed } from "../random.ts";
-import { whyNotInSpace } from "../space.ts";
-import type { BoundPlan, Case, Measurement, Shape, Study } from "../study.ts";
-import { failedVerdict } from "../verdict.ts";
-import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "../verdict.ts";
+import { whyNotInSpace } from "../study/space.ts";
+import type { BoundPlan, Case, Measurement, Shape, Study } from "../study/study.ts";
+import { failedVerdict } from "./verdict.ts";
+import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "./verdict.ts";
 import { buildModule } from "./builder.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
@@ -60,7 +60,12 @@ export class Session {
   admit(check: boolean): Admission {
     const checks = check ? this.#checkStudy() : [];
     const { timer } = this.#devices;
-    return { deviceName: timer.name, subgroup: timer.subgroupSize, waits: timer.waits, checks };
+    return {
+      deviceName: timer.name,
+      subgroup: timer.subgroupSize,
+      forwardProgress: timer.forwardProgress,
+      checks,
+    };
   }
 
   #checkStudy(): string[] {
@@ -172,10 +177,11 @@ export class Session {
   }
 
   async #plansOf(candidate: Candidate, shapes: readonly Shape[]): Promise<Plan[]> {
-    const { subgroupSize: subgroup, waits } = this.#devices.timer;
+    const { subgroupSize: subgroup, forwardProgress } = this.#devices.timer;
     try {
-      if (candidate.kind === "module") return await buildModule(candidate, shapes, { subgroup, waits });
-      return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup, waits }));
+      if (candidate.kind === "module")
+        return await buildModule(candidate, shapes, { subgroup, forwardProgress });
+      return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup, forwardProgress }));
     } catch (error) {
       const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
       throw new Rejection(invalid ? "invalid" : "build-failed", messageOf(error));

@@ -1,7 +1,7 @@
 /** Cases and the truth about them, kept for the candidates of a cycle, which are all judged on the same. */
 
 import { canonicalJson } from "../json.ts";
-import type { Case, Study } from "../study.ts";
+import type { Case, Study } from "../study/study.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Outputs } from "./outputs.ts";
 import { PlanRunner } from "./runner.ts";
@@ -73,8 +73,8 @@ export class Answers {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const { fast, waiting, timer } = this.#devices;
-    const { subgroupSize: subgroup, waits } = timer;
-    const plan = this.#study.plan(this.#study.baseline, input.shape, { subgroup, waits });
+    const { subgroupSize: subgroup, forwardProgress } = timer;
+    const plan = this.#study.plan(this.#study.baseline, input.shape, { subgroup, forwardProgress });
     const wait = plan.kernels.some(({ phaseBarriers }) => phaseBarriers.length > 0);
     const runner = await PlanRunner.create(plan, wait ? waiting : fast);
     try {

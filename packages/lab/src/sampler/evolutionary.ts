@@ -4,8 +4,8 @@
  * duplicate.
  */
 
-import { drawUnseen, pointKey, spaceSize, withValue } from "../space.ts";
-import type { Point, Space } from "../study.ts";
+import { drawUnseen, pointKey, spaceSize, withValue } from "../study/space.ts";
+import type { Point, Space } from "../study/study.ts";
 import { fitSurrogate } from "./gaussian.ts";
 import { gatherStatistics } from "./statistics.ts";
 import type { Memory, Proposal, Sampler, SamplerContext } from "./sampler.ts";

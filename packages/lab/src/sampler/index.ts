@@ -1,6 +1,6 @@
 /** The samplers by name. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { evolutionarySampler } from "./evolutionary.ts";
 import { randomSampler } from "./random.ts";
 import type { Sampler } from "./sampler.ts";

@@ -1,6 +1,6 @@
 /** The control: every valid point with equal probability, none twice. */
 
-import { drawUnseen, pointKey } from "../space.ts";
+import { drawUnseen, pointKey } from "../study/space.ts";
 import type { Proposal, Sampler, SamplerContext } from "./sampler.ts";
 
 export const randomSampler: Sampler = {

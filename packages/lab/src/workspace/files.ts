@@ -2,7 +2,7 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 /** Writes to `draft`, to disk, and then moves it to `path`; both are on one file system. */
 export function writeWhole(path: string, draft: string, data: string | Uint8Array): void {

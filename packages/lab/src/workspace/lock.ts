@@ -6,7 +6,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 
 interface Holder {
   readonly pid: number;

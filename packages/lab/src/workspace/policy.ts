@@ -1,6 +1,6 @@
 /** `policy.json`: how the loop itself behaves. People and agents change it by editing and committing it. */
 
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { samplerNames } from "../sampler/index.ts";
 
 export interface Policy {

@@ -5,7 +5,7 @@
 
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { writeDurably } from "./files.ts";
 import { GitError, gitIn } from "./git.ts";
 import type { Git } from "./git.ts";

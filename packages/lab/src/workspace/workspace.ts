@@ -5,10 +5,10 @@
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { EvolverError } from "@evolver/kernel";
+import { EvolverError } from "@evolver/base";
 import { decodeTime, monotonicFactory } from "ulid";
-import { parseRecord } from "../record.ts";
-import type { CycleRecord } from "../record.ts";
+import { parseRecord } from "./record.ts";
+import type { CycleRecord } from "./record.ts";
 import { explainFailure, writeWhole } from "./files.ts";
 import { acquireLock } from "./lock.ts";
 import type { Lock } from "./lock.ts";

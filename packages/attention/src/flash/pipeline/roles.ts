@@ -10,7 +10,7 @@ import { TileRange, type Pipeline, type PipelineMaker } from "./pipeline.ts";
  * barriers, a pair for each slot of the ring; elsewhere, in one loop with a barrier a tile, each role a tile apart.
  */
 export const roles: PipelineMaker = (gpu, geometry) =>
-  gpu.waits ? waiting(gpu, geometry) : inStep(gpu, geometry);
+  gpu.forwardProgress ? waiting(gpu, geometry) : inStep(gpu, geometry);
 
 function waiting(gpu: Gpu, { slots, slotBytes, producers, subgroups, subgroup }: Geometry): Pipeline {
   const ring = gpu.pipeline({

@@ -5,9 +5,9 @@
 
 import type { KernelIR } from "../../ir/nodes.ts";
 import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
-import { cppLiteral, CPP_TYPES } from "../cpp-rows.ts";
-import type { Emitted } from "../result.ts";
-import { halfTypesOf } from "../uses.ts";
+import { cppLiteral, CPP_TYPES } from "../cpp/rows.ts";
+import type { Emitted } from "../core/result.ts";
+import { halfTypesOf } from "../core/uses.ts";
 import { hostText } from "./host-text.ts";
 import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 

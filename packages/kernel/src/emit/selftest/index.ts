@@ -1,9 +1,9 @@
 /** Self-tests: a kernel with a program around it that a person builds and runs by hand. */
 
-import { EvolverError } from "../../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
-import type { Emitted, EmitTarget } from "../result.ts";
+import type { Emitted, EmitTarget } from "../core/result.ts";
 import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
 import { checkSelftest, type Selftest } from "./spec.ts";

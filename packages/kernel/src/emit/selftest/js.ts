@@ -5,7 +5,7 @@
 
 import type { KernelIR } from "../../ir/nodes.ts";
 import type { BufferParam, ElementType } from "../../ir/types.ts";
-import type { Emitted } from "../result.ts";
+import type { Emitted } from "../core/result.ts";
 import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 
 const ARRAYS: Readonly<Record<ElementType, string>> = {

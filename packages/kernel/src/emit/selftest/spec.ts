@@ -3,7 +3,7 @@
  * text; the files beside this one turn it into a program for a target.
  */
 
-import { EvolverError } from "../../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { isHalf } from "../../ir/types.ts";
 

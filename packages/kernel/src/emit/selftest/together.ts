@@ -1,10 +1,10 @@
 /** Several kernels in one C++ file, each with its helpers in a namespace of its own, for programs that run many of them. */
 
-import { EvolverError } from "../../errors.ts";
+import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
-import { hipPrologue } from "../hip-prologue.ts";
-import type { Emitted } from "../result.ts";
+import { hipPrologue } from "../cpp/hip-prologue.ts";
+import type { Emitted } from "../core/result.ts";
 
 export interface EmittedTogether {
   readonly source: string;

@@ -1,0 +1,199 @@
+/**
+ * The ladder: named points of the strategy space, each with what it changes, stated as claims that the simulator's
+ * counters prove.
+ */
+
+import type { Counters, Device } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
+import type { FlashPoint } from "../flash/point.ts";
+import { planAttention } from "../flash/plan.ts";
+import { createScratch } from "../flash/scratch.ts";
+import { denseStrides, type AttentionProblem } from "../problem.ts";
+import type { Claim, ClaimCase, ClaimRelation, Rung } from "./rung.ts";
+import { elementCount, extentsOf } from "../tensor.ts";
+import { k01 } from "./k01-naive.ts";
+import { k02 } from "./k02-shared-tiles.ts";
+import { k03 } from "./k03-shared-by-rows.ts";
+import { k04 } from "./k04-conflict-free.ts";
+import { k05 } from "./k05-double-buffered.ts";
+import { k06 } from "./k06-asynchronous-ring.ts";
+import { k07 } from "./k07-roles.ts";
+import { k08 } from "./k08-persistent.ts";
+import { k09 } from "./k09-packed-heads.ts";
+import { k10 } from "./k10-persistent-packed.ts";
+import { k11 } from "./k11-register-tiles.ts";
+import { k12 } from "./k12-evolved.ts";
+
+export type { Claim, ClaimCase, ClaimContext, Rung } from "./rung.ts";
+
+/** In order; each builds on those before. */
+export const ladder: readonly Rung[] = Object.freeze([
+  k01,
+  k02,
+  k03,
+  k04,
+  k05,
+  k06,
+  k07,
+  k08,
+  k09,
+  k10,
+  k11,
+  k12,
+]);
+
+/** @throws EvolverError UNKNOWN_RUNG */
+export function rungById(id: string): Rung {
+  const found = ladder.find((rung) => rung.id === id);
+  if (found !== undefined) return found;
+  throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
+    hint: `rungs are ${ladder.map((rung) => rung.id).join(", ")}`,
+  });
+}
+
+/** Claims are about subgroups of this width: how many lanes meet in a bank depends on it. */
+export const CLAIM_SUBGROUP = 32;
+
+const SEQUENCE = 64;
+const DIM = 64;
+
+/** What claims are proved on unless a rung says otherwise: one head, 64 queries, 64 keys, 64 dimensions, everything visible. */
+export const claimProblem: AttentionProblem = Object.freeze({
+  shape: { batch: 1, headsQ: 1, headsKv: 1, seqQ: SEQUENCE, seqK: SEQUENCE, dim: DIM },
+  mask: { kind: "full" },
+  scale: 0.125,
+  softcap: 0,
+  strides: {
+    q: denseStrides(1, SEQUENCE, DIM),
+    k: denseStrides(1, SEQUENCE, DIM),
+    v: denseStrides(1, SEQUENCE, DIM),
+    o: denseStrides(1, SEQUENCE, DIM),
+  },
+} as const);
+
+export interface ClaimResult {
+  readonly text: string;
+  readonly value: number;
+  /** What holds if the claim does: value = limit, value ≤ limit or value ≥ limit. */
+  readonly relation: ClaimRelation;
+  readonly limit: number;
+  readonly holds: boolean;
+}
+
+/**
+ * Checks the claims of a rung, running it and those of the ladder's earlier rungs that it compares itself with.
+ *
+ * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
+ * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
+ */
+export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
+  if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
+  const points = new Map<string, FlashPoint>();
+  for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
+    points.set(id, point);
+    for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
+  }
+  const counted = new Map<string, Counters>();
+  const results: ClaimResult[] = [];
+  for (const claim of rung.claims) {
+    let checked = check(claim, counted);
+    while ("missing" in checked) {
+      const point = points.get(checked.missing);
+      if (point === undefined)
+        throw new EvolverError(
+          "UNKNOWN_RUNG",
+          `a claim compares with "${checked.missing}", which is no earlier rung`,
+        );
+      counted.set(checked.missing, await claimCounters(device, point, rung.claimCase));
+      checked = check(claim, counted);
+    }
+    results.push(checked);
+  }
+  return results;
+}
+
+/** The result of a claim, or a rung that has to be counted first: most claims are about few of them. */
+function check(
+  claim: Claim,
+  counted: ReadonlyMap<string, Counters>,
+): ClaimResult | { readonly missing: string } {
+  let missing: string | null = null;
+  try {
+    const result = claim.check((name) => {
+      const counters = counted.get(name);
+      if (counters !== undefined) return counters;
+      missing = name;
+      throw new RangeError(`${name} has not been counted`);
+    });
+    return { text: claim.text, ...result };
+  } catch (error) {
+    if (missing === null) throw error;
+    return { missing };
+  }
+}
+
+const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
+
+/**
+ * What a point does on the problem of the claims. Counted once a device: it is the same each time.
+ *
+ * @param device one that counts (`sim`)
+ * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
+ */
+export function claimCounters(
+  device: Device,
+  point: FlashPoint,
+  on: ClaimCase = { problem: claimProblem },
+): Promise<Counters> {
+  let ofDevice = known.get(device);
+  if (ofDevice === undefined) known.set(device, (ofDevice = new Map()));
+  const key = JSON.stringify([point, on]);
+  let counters = ofDevice.get(key);
+  if (counters === undefined) ofDevice.set(key, (counters = count(device, point, on)));
+  return counters;
+}
+
+async function count(
+  device: Device,
+  point: FlashPoint,
+  { problem, persistentWorkgroups }: ClaimCase,
+): Promise<Counters> {
+  const plan = planAttention(point, problem, {
+    subgroup: device.subgroupSize,
+    writeLse: false,
+    ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
+  });
+  const extents = extentsOf(problem.shape);
+  // Counters do not depend on the numbers; small ones differ enough for the maximum to move.
+  const create = (name: "q" | "k" | "v" | "o") =>
+    device.createBuffer(
+      "f32",
+      Float32Array.from({ length: elementCount(extents[name]) }, (_, i) => Math.sin(i)),
+    );
+  const buffers = {
+    q: create("q"),
+    k: create("k"),
+    v: create("v"),
+    o: create("o"),
+    lse: device.createBuffer("f32", 1),
+    ...createScratch(device, plan),
+  };
+  try {
+    const program = await device.compile(plan.kernel);
+    const { counters } = await program.run({
+      workgroups: plan.workgroups,
+      args: { ...buffers, ...plan.scalars },
+    });
+    if (counters === null) throw needsCounters(device);
+    return counters;
+  } finally {
+    for (const buffer of Object.values(buffers)) buffer.destroy();
+  }
+}
+
+const needsCounters = (device: Device): EvolverError =>
+  new EvolverError(
+    "CLAIMS_NEED_COUNTERS",
+    `claims are about counters at subgroup width ${CLAIM_SUBGROUP}, which ${device.name} does not give`,
+    { hint: `check them on the simulator, opened with { subgroup: ${CLAIM_SUBGROUP} }` },
+  );

@@ -1,0 +1,167 @@
+/** The section of one rung: idea, picture, claims, counters, times, what one hears and what was found, questions. */
+
+import { printShape } from "../shape.ts";
+import { SHOWN, type CountedRung } from "./counted.ts";
+import type { Evidence, LadderPair } from "./evidence.ts";
+import type { Lesson } from "./lessons/index.ts";
+import { microseconds, number, percent, prose, table } from "@evolver/guide";
+import type { Subject } from "./subject.ts";
+
+export interface SectionParts {
+  readonly subject: Subject;
+  readonly counted: CountedRung;
+  readonly lesson: Lesson;
+  readonly evidence: Evidence;
+  /** Where the picture is, from the guide. */
+  readonly picture: string;
+}
+
+export const headingOf = ({ rung }: Subject): string => `${rung.id}: ${rung.title}`;
+
+export function rungSection(parts: SectionParts): string {
+  const { subject, lesson, picture } = parts;
+  const { rung } = subject;
+  return [
+    `## ${headingOf(subject)}`,
+    prose(rung.idea),
+    changesOf(subject),
+    `![${rung.id}: who loads what, and when](${picture})`,
+    "### What is claimed, and counted",
+    claimsOf(parts),
+    "### Counters",
+    countersOf(parts),
+    "### Time",
+    timesOf(parts),
+    ...hardwareOf(parts),
+    "### What one hears, and what was found",
+    `**One hears:** ${prose(lesson.folklore)}`,
+    `**Found:** ${prose(rung.found)}`,
+    "### Questions",
+    ...lesson.questions.map(
+      ({ question, answer }, k) =>
+        `<details>\n<summary>${k + 1}. ${inHtml(question)}</summary>\n\n${prose(answer)}\n\n</details>`,
+    ),
+  ].join("\n\n");
+}
+
+/** Markdown does not reach into a summary. */
+const inHtml = (question: string): string =>
+  prose(question)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+
+function changesOf({ base, changes }: Subject): string {
+  if (base === null) return "The first rung; all others are told by what they change.";
+  const list = changes.map(({ axis, from, to }) => `\`${axis}\` from ${from} to ${to}`).join(", ");
+  return `It builds on ${base.id} and changes ${list}.`;
+}
+
+function problemOf({ on }: Subject): string {
+  const workgroups =
+    on.persistentWorkgroups === undefined
+      ? ""
+      : `, at most ${on.persistentWorkgroups} workgroups where they are persistent`;
+  return `${printShape(on.problem)}${workgroups}`;
+}
+
+function claimsOf({ counted, subject }: SectionParts): string {
+  if (counted.claims.length === 0) return "Nothing is claimed.";
+  return [
+    `Counted by the simulator on ${problemOf(subject)}.`,
+    table(
+      ["", "claim", "counted", "wanted"],
+      "llrr",
+      counted.claims.map(({ text, value, relation, limit, holds }) => [
+        holds ? "✓" : "✗ does not hold",
+        text,
+        number(value),
+        `${RELATIONS[relation]} ${number(limit)}`,
+      ]),
+    ),
+  ].join("\n\n");
+}
+
+const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
+
+function countersOf({ counted, subject }: SectionParts): string {
+  const { base, own, variants } = counted;
+  const all = [...(base === null ? [] : [base]), own, ...variants.map(({ counters }) => counters)];
+  const shown = SHOWN.filter(([counter]) => all.some((counters) => counters[counter] !== 0));
+  const factor = (before: number, now: number): string => (before === 0 ? "" : `× ${number(now / before)}`);
+  const heads = [
+    "",
+    ...(subject.base === null || base === null ? [] : [subject.base.id]),
+    `**${subject.rung.id}**`,
+    ...(base === null ? [] : ["change"]),
+    ...variants.map(({ name }) => `${subject.rung.id} ${name}`),
+  ];
+  return table(
+    heads,
+    `l${"r".repeat(heads.length - 1)}`,
+    shown.map(([counter, name]) => [
+      name,
+      ...(base === null ? [] : [number(base[counter])]),
+      `**${number(own[counter])}**`,
+      ...(base === null ? [] : [factor(base[counter], own[counter])]),
+      ...variants.map(({ counters }) => number(counters[counter])),
+    ]),
+  );
+}
+
+function timesOf({ evidence, subject }: SectionParts): string {
+  const { id } = subject.rung;
+  const rows = evidence.ladders.filter(({ cuda, webgpu }) => cuda?.rungs.has(id) || webgpu?.rungs.has(id));
+  if (rows.length === 0) return "Not measured.";
+  return table(
+    TIME_HEADS,
+    "lrrrrr",
+    rows.map((pair) => timeRow(inputOf(pair), pair, id)),
+  );
+}
+
+export const TIME_HEADS = [
+  "",
+  "CUDA, measured µs",
+  "TFLOP/s",
+  "WebGPU, measured µs",
+  "TFLOP/s",
+  "modelled µs",
+] as const;
+
+export const inputOf = ({ cuda, webgpu }: LadderPair): string => (cuda ?? webgpu)?.input ?? "";
+
+export function timeRow(first: string, { cuda, webgpu }: LadderPair, id: string): string[] {
+  const measured = [cuda, webgpu].flatMap((ladder) => {
+    const rung = ladder?.rungs.get(id);
+    if (rung === undefined) return ["not measured", ""];
+    const speed = rung.tflops.toFixed(2);
+    return [microseconds(rung.timeMs), rung.verified ? speed : `${speed}, wrong result`];
+  });
+  const modelled = (cuda?.rungs.get(id) ?? webgpu?.rungs.get(id))?.modelledTimeMs;
+  return [first, ...measured, modelled === undefined ? "" : microseconds(modelled)];
+}
+
+/** What the hardware's counters say to the simulator's. */
+function hardwareOf({ evidence, subject }: SectionParts): string[] {
+  const { ncu } = evidence;
+  const rows = (ncu?.rows ?? []).filter(({ rung, ncu: there }) => rung === subject.rung.id && there !== null);
+  if (ncu === null || rows.length === 0) return ["Nsight Compute's counters: not measured."];
+  const flagged = rows.filter((row) => row.flagged);
+  const agree = rows.filter((row) => !row.flagged).map(({ counter }) => counter);
+  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${percent(ncu.allowed)} on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
+  if (flagged.length === 0) return [head];
+  return [
+    `${head} It differs on these:`,
+    table(
+      ["counter", "Nsight Compute", "simulator", "why"],
+      "lrrl",
+      flagged.map(({ counter, ncu: there, sim, note }) => [
+        counter,
+        number(there ?? 0),
+        number(sim),
+        note ?? "",
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,51 @@
+/**
+ * The machine that times are modelled for: the H200's datasheet, or what `evolver bench microbench --save` measured.
+ * Node only: it reads a file.
+ */
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { h200Datasheet, parseProfile, type MachineProfile } from "@evolver/machine";
+import { EvolverError } from "@evolver/base";
+import type { StudyInput } from "@evolver/lab";
+
+/**
+ * The option `profile` in full, or nothing where it is not given.
+ *
+ * @throws EvolverError PROFILE_NOT_FOUND, PROFILE_INVALID, INPUT_INVALID
+ */
+export async function parseMachine({ profile }: StudyInput): Promise<StudyInput> {
+  if (profile === undefined || profile === null) return {};
+  if (typeof profile !== "string")
+    throw new EvolverError("INPUT_INVALID", `the option profile is a text, not ${JSON.stringify(profile)}`);
+  const path = resolve(profile);
+  const text = await read(path);
+  parseProfile(text);
+  return { profile: path, profileHash: hashOf(text) };
+}
+
+/** @throws EvolverError INPUT_CHANGED where the file is another than when the options were read */
+export async function openMachine({ profile, profileHash }: StudyInput): Promise<MachineProfile> {
+  if (typeof profile !== "string") return h200Datasheet;
+  const text = await read(profile);
+  if (hashOf(text) === profileHash) return parseProfile(text);
+  throw new EvolverError("INPUT_CHANGED", `${profile} has changed since this run began`, {
+    hint: "start the run again",
+  });
+}
+
+async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new EvolverError(
+      "PROFILE_NOT_FOUND",
+      missing ? `there is no file ${path}` : `${path} cannot be read`,
+      { hint: "write one with `evolver bench microbench --save PROFILE.json`", cause: error },
+    );
+  }
+}
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -1,0 +1,67 @@
+/** Counters of single tiles of a persistent kernel, and from them of a whole launch. */
+
+import { scaleCounters } from "@evolver/machine";
+import { type AnyTypedArray, type Counters } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
+import type { BoundPlan } from "@evolver/lab";
+import { bindPlan, type BoundBuffers } from "./bind.ts";
+
+export type Inputs = Readonly<Record<string, AnyTypedArray>>;
+
+/**
+ * Counts what a launch of all tiles would do, from some of them on the simulator. Its workgroups ask once a tile, and
+ * each once in vain. The last to ask sets the counter back.
+ *
+ * @param sample numbers that the counter gives
+ */
+export async function countTiles(
+  { plan, device }: BoundPlan,
+  inputs: Inputs,
+  sample: readonly number[],
+): Promise<Counters> {
+  const [launch] = plan.launches;
+  const workgroups = launch?.workgroups[0] ?? 0;
+  const tileCount = launch?.args["tileCount"] as number;
+  const bound = await bindPlan(plan, device, inputs);
+  try {
+    const inVain = await countFrom(bound, 0, 0, 2);
+    const last = await countFrom(bound, 0, 0, 1);
+    let sampled = scaleCounters(inVain, 0);
+    for (const tile of sample) {
+      const asksTwice = await countFrom(bound, tile, tile + 1, 2);
+      sampled = plus(sampled, minus(asksTwice, inVain));
+    }
+    const tiles = scaleCounters(sampled, tileCount / sample.length);
+    return plus(plus(tiles, scaleCounters(inVain, workgroups - 1)), last);
+  } finally {
+    bound.destroy();
+  }
+}
+
+/**
+ * What one workgroup does that finds the counter at `first` of `end` tiles. Where it is one of two, it is not the last
+ * to ask.
+ */
+async function countFrom(
+  bound: BoundBuffers,
+  first: number,
+  end: number,
+  workgroups: 1 | 2,
+): Promise<Counters> {
+  await bound.buffers["tiles"]?.write(Uint32Array.of(first) as never);
+  const { counters } = await bound.runChanged({ workgroups, args: { tileCount: end }, sample: [0] });
+  if (counters !== null) return counters;
+  throw new EvolverError("NO_COUNTERS", "the device counts nothing; counters come from `sim`");
+}
+
+const plus = (a: Counters, b: Counters): Counters => combine(a, b, 1);
+const minus = (a: Counters, b: Counters): Counters => combine(a, b, -1);
+
+function combine<T extends object>(a: T, b: T, sign: 1 | -1): T {
+  return Object.fromEntries(
+    Object.entries(a).map(([name, value]: [string, number | object]) => {
+      const other = b[name as keyof T] as number & object;
+      return [name, typeof value === "number" ? value + sign * other : combine(value, other, sign)];
+    }),
+  ) as T;
+}

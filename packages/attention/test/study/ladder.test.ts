@@ -1,0 +1,97 @@
+/** The ladder's report, as `evolver ladder --json` prints it. */
+
+import type { LadderOptions, LadderReport } from "@evolver/lab";
+import { describe, expect, it } from "vitest";
+import { ladder } from "@evolver/attention";
+import { listDevices } from "@evolver/device";
+import { findStudy } from "@evolver/studies";
+
+const climb = (options: Partial<LadderOptions>): Promise<LadderReport> =>
+  findStudy("attention").ladder({
+    device: "sim",
+    shape: "Hq4,Hkv2,S48,D32,causal",
+    input: null,
+    rungs: null,
+    seed: 1,
+    ...options,
+  });
+
+const missing = (await listDevices()).filter(({ available }) => !available);
+
+/** FLOPs of that shape by the usual rule. */
+const FLOPS = (4 * 4 * 48 * 48 * 32) / 2;
+
+describe("on the simulator", () => {
+  it("every rung is verified, counted, modelled, and keeps its claims", async () => {
+    const seen: string[] = [];
+    const report = await climb({ onRung: (id, done, total) => seen.push(`${id} ${done}/${total}`) });
+    expect(report).toMatchObject({ study: "attention", device: "sim", timeKind: "modelled" });
+    expect(report.profile).toMatch(/datasheet/);
+    expect(report.input).toBe("B1,Hq4,Hkv2,S48,D32,causal, random data");
+    const ids = ladder.map(({ id }) => id);
+    expect(report.rungs.map(({ id }) => id)).toEqual(ids);
+    expect(seen.map((line) => line.split(" ")[0])).toEqual(ids);
+    for (const rung of report.rungs) {
+      expect(rung, rung.id).toMatchObject({ verified: true, title: expect.stringMatching(/\w/) });
+      expect(rung.error).toBeGreaterThan(0);
+      expect(rung.error).toBeLessThanOrEqual(rung.bound);
+      expect(rung.timeMs).toBeGreaterThan(0);
+      expect(rung.timeMs).toBe(rung.modelledTimeMs);
+      expect(rung.tflops).toBeCloseTo(FLOPS / rung.timeMs / 1e9, 12);
+      for (const { text, holds, value, limit } of rung.claims) {
+        expect(holds, text).toBe(true);
+        expect([typeof value, typeof limit]).toEqual(["number", "number"]);
+      }
+      const { globalReadBytes, globalWriteBytes, globalSectors, sharedConflicts, barriers, flops } =
+        rung.counters;
+      // o once, and lse.
+      expect(globalWriteBytes).toBe(4 * 4 * 48 * (32 + 1));
+      for (const count of [globalReadBytes, globalSectors, flops]) expect(count).toBeGreaterThan(0);
+      for (const count of [sharedConflicts, barriers]) expect(count).toBeGreaterThanOrEqual(0);
+    }
+    expect(report.rungs.slice(1).every(({ claims }) => claims.length > 0)).toBe(true);
+    const reads = report.rungs.map(({ counters }) => counters.globalReadBytes);
+    expect(reads[2]).toBeLessThan((reads[1] as number) / 4);
+  });
+
+  it("is the same for the same seed, and of the rungs that were asked for", async () => {
+    const report = await climb({ rungs: ["k03", "k01"] });
+    expect(report.rungs.map(({ id }) => id)).toEqual(["k03", "k01"]);
+    expect(await climb({ rungs: ["k03", "k01"] })).toEqual(report);
+  });
+});
+
+describe("on cpu", () => {
+  it("time is measured, and the model's stands beside it", async () => {
+    const report = await climb({ device: "cpu" });
+    expect(report).toMatchObject({ device: "cpu", timeKind: "measured" });
+    expect(report.deviceName).toMatch(/\w/);
+    const modelled = (await climb({})).rungs.map(({ modelledTimeMs }) => modelledTimeMs);
+    expect(report.rungs.map(({ modelledTimeMs }) => modelledTimeMs)).toEqual(modelled);
+    for (const { id, verified, timeMs, modelledTimeMs, claims } of report.rungs) {
+      expect(verified, id).toBe(true);
+      expect(timeMs).toBeGreaterThan(0);
+      expect(timeMs).not.toBe(modelledTimeMs);
+      expect(claims.every(({ holds }) => holds)).toBe(true);
+    }
+  });
+});
+
+describe("is refused", () => {
+  it.each([
+    ["an unknown rung", { rungs: ["k01", "k99"] }, "UNKNOWN_RUNG"],
+    ["an unknown device", { device: "tpu" }, "UNKNOWN_DEVICE"],
+    ["a shape that is none", { shape: "H0,S4,D4" }, "SHAPE_INVALID"],
+    ["a missing file", { shape: null, input: "/nowhere/x.safetensors" }, "INPUT_NOT_FOUND"],
+  ])("for %s", async (_, options, code) => {
+    await expect(climb(options)).rejects.toMatchObject({ code });
+  });
+
+  it.skipIf(missing.length === 0)("for a device that is not here, with what to do", async () => {
+    for (const { id } of missing) {
+      const refusal = climb({ device: id });
+      await expect(refusal).rejects.toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/) });
+      await expect(refusal).rejects.toThrow(/help: /);
+    }
+  });
+});

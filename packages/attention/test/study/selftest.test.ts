@@ -1,0 +1,38 @@
+/** Self-tests of rungs that copy ahead or keep a counter, as HIP programs, run on this machine's processor. */
+
+import { emitSelftest } from "@evolver/kernel";
+import { expect, it } from "vitest";
+import { cpp, runHip } from "../../../../test/support/compilers.ts";
+import { requireOptional } from "../../../../test/support/optional.ts";
+import { findStudy } from "@evolver/studies";
+
+const SHAPE = "Hq4,Hkv2,S21,D16,causal";
+
+function programOf(rung: string): string {
+  const { kernel, selftest } = findStudy("attention").rungKernel(
+    rung,
+    { target: "hip", subgroup: 32 },
+    SHAPE,
+  );
+  return emitSelftest(kernel, "hip", selftest).source;
+}
+
+const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
+withCompiler("HIP run on the processor", () => {
+  it.each(["k05", "k06", "k07", "k08", "k10", "k11", "k12"])("%s passes", (rung) => {
+    for (const { status, output } of runHip(programOf(rung), 32, ["ascending", "descending"])) {
+      expect(output).toContain("PASS flash_attention");
+      expect(status).toBe(0);
+    }
+  });
+
+  it("fails where the counter is not set back, though all else is right", () => {
+    const source = programOf("k08");
+    const changed = source.replace(/^ *__hip_atomic_store\(&tiles.*$/m, "");
+    expect(changed).not.toBe(source);
+    const [run] = runHip(changed, 32);
+    expect(run?.output).toMatch(/^tiles\[0\] is \d+, not 0/m);
+    expect(run?.output).toMatch(/^o: largest error/m);
+    expect(run?.status).toBe(1);
+  });
+});

@@ -1,0 +1,41 @@
+/** What the simulator can find wrong with a launch. */
+
+import type { SourceLocation } from "@evolver/base";
+
+export type FindingKind =
+  | "data-race"
+  | "out-of-bounds"
+  | "misaligned-access"
+  | "uninitialised-shared-memory"
+  | "uninitialised-variable"
+  | "divergent-barrier"
+  | "divergent-subgroup-operation"
+  | "inactive-lane-read"
+  /** A copy's destination is touched before the copy was waited for, or nobody ever waits for the copy. */
+  | "copy-in-flight"
+  /** The copies of a group, or of a phase of a phase barrier, are not of the size that was declared. */
+  | "copy-bytes"
+  | "deadlock"
+  | "invalid-loop-step"
+  | "division-by-zero";
+
+/** One side of a finding: who did what where. */
+export interface FindingAccess {
+  /** "read", "write", "atomic", "barrier", "copy", "arrive", "wait", … */
+  readonly action: string;
+  readonly location: SourceLocation;
+  /** Local indices in the workgroup, ascending. */
+  readonly lanes: readonly number[];
+  /** [x, y, z] of the workgroup. */
+  readonly workgroup: readonly [number, number, number];
+}
+
+export interface Finding {
+  readonly kind: FindingKind;
+  /** One sentence with names and indices. */
+  readonly message: string;
+  /** The access that exposed it, then the other one if there are two. */
+  readonly accesses: readonly FindingAccess[];
+  /** How often the same finding (kind and lines) occurred. */
+  readonly count: number;
+}

@@ -1,0 +1,366 @@
+/**
+ * What every device does before it runs anything: checks a launch against the kernel, and gives back plain data. Bad input
+ * is refused here, so that devices only see valid launches. Kernels themselves are build.ts's.
+ */
+
+import { EvolverError } from "@evolver/base";
+import { elementBytes } from "@evolver/kernel";
+import type { BufferParam, ElementType, KernelIR, ScalarParam } from "@evolver/kernel";
+import type { AnyTypedArray, DeviceBuffer, DeviceId, DeviceLimits, Launch, TypedArrayOf } from "./device.ts";
+
+/** What a buffer needs to know of the device that made it. */
+export interface BufferOwner {
+  readonly id: DeviceId;
+  readonly forwardProgress: boolean;
+  readonly limits: DeviceLimits;
+  readonly closed: boolean;
+}
+
+/** Throws DEVICE_CLOSED after `close()`. */
+export function assertOpen(owner: BufferOwner): void {
+  if (!owner.closed) return;
+  throw new EvolverError("DEVICE_CLOSED", `the ${owner.id} device is closed`, {
+    hint: "open a device with openDevice() and make its buffers and programs anew",
+  });
+}
+
+/** The part of a device buffer that all devices share: whose it is, and whether it may still be used. */
+export abstract class OwnedBuffer<E extends ElementType = ElementType> implements DeviceBuffer<E> {
+  readonly owner: BufferOwner;
+  readonly element: E;
+  readonly length: number;
+  #destroyed = false;
+
+  constructor(owner: BufferOwner, element: E, length: number) {
+    this.owner = owner;
+    this.element = element;
+    this.length = length;
+  }
+
+  get destroyed(): boolean {
+    return this.#destroyed;
+  }
+
+  /** Throws DEVICE_CLOSED or BUFFER_DESTROYED where the buffer may no longer be used. */
+  assertUsable(): void {
+    assertOpen(this.owner);
+    if (!this.#destroyed) return;
+    throw new EvolverError("BUFFER_DESTROYED", `the ${this.element} buffer of ${this.length} was destroyed`, {
+      hint: "destroy a buffer only after the last run and read that use it",
+    });
+  }
+
+  /** Throws INVALID_ARGUMENT unless data of this type and length may be written at the offset. */
+  protected assertWritable(data: AnyTypedArray, offset: number): void {
+    this.assertUsable();
+    const expected = arrayType(this.element);
+    if (!(data instanceof expected))
+      throw invalid(`a buffer of ${this.element} takes a ${expected.name}, not ${describe(data)}`);
+    if (!Number.isSafeInteger(offset) || offset < 0 || offset + data.length > this.length)
+      throw invalid(
+        `${data.length} elements at offset ${offset} do not fit into a buffer of ${this.length}`,
+        "write at most length − offset elements",
+      );
+  }
+
+  /** The number of elements to read; throws INVALID_ARGUMENT where they are not all in the buffer. */
+  protected lengthToRead(offset: number, length = this.length - offset): number {
+    this.assertUsable();
+    const fits = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0;
+    if (fits && offset + length <= this.length) return length;
+    throw invalid(
+      `${length} elements from ${offset} on are not all in a buffer of ${this.length}`,
+      "read at most length − offset elements",
+    );
+  }
+
+  abstract write(data: TypedArrayOf<E>, offset?: number): Promise<void>;
+  abstract read(offset?: number, length?: number): Promise<TypedArrayOf<E>>;
+
+  destroy(): void {
+    this.#destroyed = true;
+  }
+}
+
+/** A buffer in memory that JavaScript sees. The array may lie in a SharedArrayBuffer. */
+export class HostBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
+  /** The contents themselves, for the device that owns the buffer. Empty once destroyed. */
+  array: TypedArrayOf<E>;
+
+  constructor(owner: BufferOwner, element: E, array: TypedArrayOf<E>) {
+    super(owner, element, array.length);
+    this.array = array;
+  }
+
+  override async write(data: TypedArrayOf<E>, offset = 0): Promise<void> {
+    this.assertWritable(data, offset);
+    this.array.set(data, offset);
+  }
+
+  override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
+    const count = this.lengthToRead(offset, length);
+    const copy = newArray(this.element, count);
+    copy.set(this.array.subarray(offset, offset + count));
+    return copy;
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.array = newArray(this.element, 0);
+  }
+}
+
+const ARRAYS = {
+  f32: Float32Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+} as const satisfies Record<ElementType, unknown>;
+
+/** The array class that holds elements of a type. */
+export function arrayType(element: ElementType) {
+  return ARRAYS[element];
+}
+
+/** A zeroed array of `length` elements, in shared memory where asked for. */
+export function newArray<E extends ElementType>(element: E, length: number, shared = false): TypedArrayOf<E> {
+  const ArrayType: new (source: ArrayBufferLike) => AnyTypedArray = arrayType(element);
+  const bytes = length * elementBytes(element);
+  const array = new ArrayType(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
+  return array as TypedArrayOf<E>;
+}
+
+/** Makes a host buffer from a length (zeroed) or from data (copied), after checking both. */
+export function createHostBuffer<E extends ElementType>(
+  owner: BufferOwner,
+  element: E,
+  contents: number | TypedArrayOf<E>,
+  shared = false,
+): HostBuffer<E> {
+  const length = checkBufferContents(owner, element, contents);
+  const array = newArray(element, length, shared);
+  if (typeof contents !== "number") array.set(contents);
+  return new HostBuffer(owner, element, array);
+}
+
+/** The length in elements of a buffer to be made; throws DEVICE_CLOSED, INVALID_ARGUMENT or BUFFER_TOO_LARGE. */
+export function checkBufferContents(
+  owner: BufferOwner,
+  element: ElementType,
+  contents: number | AnyTypedArray,
+): number {
+  assertOpen(owner);
+  if (!Object.hasOwn(ARRAYS, element))
+    throw invalid(`buffers hold f32, i32, u32, f16 or bf16, not ${describe(element)}`);
+  const expected = arrayType(element);
+  if (typeof contents !== "number" && !(contents instanceof expected))
+    throw invalid(
+      `a buffer of ${element} is made from a length or a ${expected.name}, not ${describe(contents)}`,
+    );
+  const length = typeof contents === "number" ? contents : contents.length;
+  if (!Number.isSafeInteger(length) || length < 0)
+    throw invalid(`a buffer's length is a whole number of elements from 0 on, not ${length}`);
+  const bytes = length * elementBytes(element);
+  if (bytes > owner.limits.maxBufferBytes)
+    throw new EvolverError(
+      "BUFFER_TOO_LARGE",
+      `a buffer of ${bytes} bytes is beyond the ${owner.id} device's limit of ${owner.limits.maxBufferBytes}`,
+      { hint: "split the data over several buffers" },
+    );
+  return length;
+}
+
+/** A launch that was checked. */
+export interface ResolvedLaunch<B extends OwnedBuffer = HostBuffer> {
+  readonly workgroups: readonly [number, number, number];
+  readonly workgroupCount: number;
+  /** Linear indices to run, or null for all. */
+  readonly sample: readonly number[] | null;
+  /** Values of scalar parameters by name, already exact in the parameter's type. */
+  readonly scalars: Readonly<Record<string, number>>;
+  /** By the parameter's name. */
+  readonly buffers: Readonly<Record<string, B>>;
+}
+
+/**
+ * Checks a launch: DEVICE_CLOSED, INVALID_WORKGROUPS, MISSING_ARGUMENT, UNKNOWN_ARGUMENT, INVALID_ARGUMENT,
+ * BUFFER_DESTROYED and ALIASED_BUFFER.
+ *
+ * @param bufferType the class of buffers that this device makes
+ * @param sampling whether the device can run some of the workgroups only
+ */
+export function resolveLaunch<B extends OwnedBuffer>(
+  ir: KernelIR,
+  launch: Launch,
+  owner: BufferOwner,
+  bufferType: abstract new (...args: never[]) => B,
+  sampling = false,
+): ResolvedLaunch<B> {
+  assertOpen(owner);
+  const workgroups = resolveWorkgroups(ir, launch.workgroups, owner);
+  const workgroupCount = workgroups[0] * workgroups[1] * workgroups[2];
+  const args: Readonly<Record<string, unknown>> = launch.args ?? {};
+  const where = [ir.site.location];
+  const names = ir.params.map((param) => param.name);
+  for (const name of Object.keys(args)) {
+    if (names.includes(name)) continue;
+    throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${ir.name}" has no parameter "${name}"`, {
+      where,
+      hint: `its parameters are ${names.join(", ")}`,
+    });
+  }
+  const scalars: Record<string, number> = {};
+  const buffers: Record<string, B> = {};
+  for (const param of ir.params) {
+    const value = args[param.name];
+    if (value === undefined)
+      throw new EvolverError(
+        "MISSING_ARGUMENT",
+        `the launch of "${ir.name}" gives no value for parameter "${param.name}"`,
+        { where, hint: `pass ${wanted(param)} as args.${param.name}` },
+      );
+    if (param.kind === "scalar") scalars[param.name] = resolveScalar(ir, param, value);
+    else buffers[param.name] = resolveBuffer(ir, param, value, owner, bufferType);
+  }
+  refuseAliases(ir, buffers);
+  return {
+    workgroups,
+    workgroupCount,
+    sample: resolveSample(launch.sample, workgroupCount, owner, sampling),
+    scalars,
+    buffers,
+  };
+}
+
+function resolveWorkgroups(
+  ir: KernelIR,
+  workgroups: Launch["workgroups"],
+  owner: BufferOwner,
+): [number, number, number] {
+  const list = typeof workgroups === "number" ? [workgroups] : workgroups;
+  const fail = (what: string, hint: string): EvolverError =>
+    new EvolverError("INVALID_WORKGROUPS", `the launch of "${ir.name}" ${what}`, {
+      where: [ir.site.location],
+      hint,
+    });
+  if (!Array.isArray(list) || list.length < 1 || list.length > 3)
+    throw fail(`has ${describe(workgroups)} for workgroups`, "pass a number or [x, y?, z?]");
+  const counts = [0, 1, 2].map((axis) => (list as readonly unknown[])[axis] ?? 1);
+  for (const [axis, count] of counts.entries()) {
+    if (Number.isInteger(count) && (count as number) >= 0 && (count as number) <= 0xffffffff) continue;
+    throw fail(
+      `has ${describe(count)} workgroups on ${"xyz"[axis]}`,
+      "counts are whole numbers from 0 to 4294967295",
+    );
+  }
+  const [x, y, z] = counts as [number, number, number];
+  if (x * y * z > owner.limits.maxWorkgroups)
+    throw fail(
+      `has ${x * y * z} workgroups, beyond the ${owner.id} device's limit of ${owner.limits.maxWorkgroups}`,
+      "let each workgroup do more, or launch several times",
+    );
+  return [x, y, z];
+}
+
+function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown): number {
+  const where = [ir.site.location];
+  if (typeof value !== "number")
+    throw invalid(
+      `parameter "${param.name}" of "${ir.name}" is ${param.type}, not ${describe(value)}`,
+      `pass ${wanted(param)}`,
+      where,
+    );
+  if (param.type === "f32") return Math.fround(value);
+  const exact = param.type === "i32" ? value | 0 : value >>> 0;
+  if (exact !== value)
+    throw invalid(
+      `parameter "${param.name}" of "${ir.name}" is ${param.type}; ${value} is not one`,
+      `pass ${wanted(param)}`,
+      where,
+    );
+  return exact;
+}
+
+function resolveBuffer<B extends OwnedBuffer>(
+  ir: KernelIR,
+  param: BufferParam,
+  value: unknown,
+  owner: BufferOwner,
+  bufferType: abstract new (...args: never[]) => B,
+): B {
+  const where = [ir.site.location];
+  const what = `parameter "${param.name}" of "${ir.name}"`;
+  if (!(value instanceof bufferType) || value.owner !== owner) {
+    const foreign = value instanceof OwnedBuffer ? "a buffer of another device" : describe(value);
+    throw invalid(`${what} is a buffer, not ${foreign}`, `make it with createBuffer of this device`, where);
+  }
+  if (value.destroyed)
+    throw new EvolverError("BUFFER_DESTROYED", `the buffer for ${what} was destroyed`, {
+      where,
+      hint: "destroy a buffer only after the last run that uses it",
+    });
+  if (value.element !== param.memory.element)
+    throw invalid(
+      `${what} holds ${param.memory.element}; the buffer passed holds ${value.element}`,
+      `pass ${wanted(param)}`,
+      where,
+    );
+  return value;
+}
+
+/** WebGPU refuses what is passed twice and written, and compilers for GPUs are told that it does not happen. */
+function refuseAliases(ir: KernelIR, buffers: Readonly<Record<string, OwnedBuffer>>): void {
+  const names = new Map<OwnedBuffer, BufferParam[]>();
+  for (const param of ir.params) {
+    if (param.kind !== "buffer") continue;
+    const buffer = buffers[param.name] as OwnedBuffer;
+    const others = names.get(buffer) ?? [];
+    names.set(buffer, [...others, param]);
+    const first = others[0];
+    if (first === undefined || (first.memory.access === "read" && param.memory.access === "read")) continue;
+    throw new EvolverError(
+      "ALIASED_BUFFER",
+      `one buffer is passed to "${ir.name}" as "${first.name}" and as "${param.name}", and the kernel may write it`,
+      {
+        where: [ir.site.location],
+        hint: "declare one read_write parameter for a kernel that works in place, or pass two buffers",
+      },
+    );
+  }
+}
+
+function resolveSample(
+  sample: readonly number[] | undefined,
+  workgroupCount: number,
+  owner: BufferOwner,
+  sampling: boolean,
+): readonly number[] | null {
+  if (sample === undefined) return null;
+  if (!sampling)
+    throw invalid(`the ${owner.id} device cannot run a sample of the workgroups`, "leave out `sample`");
+  for (const index of sample) {
+    if (Number.isInteger(index) && index >= 0 && index < workgroupCount) continue;
+    throw invalid(
+      `sample names workgroup ${index} of a launch of ${workgroupCount}`,
+      "give linear indices from 0 to the number of workgroups − 1",
+    );
+  }
+  return [...sample];
+}
+
+function wanted(param: ScalarParam | BufferParam): string {
+  if (param.kind === "buffer") return `a buffer of ${param.memory.element}`;
+  if (param.type === "f32") return "a number";
+  return param.type === "i32" ? "a whole number from −2³¹ to 2³¹ − 1" : "a whole number from 0 to 2³² − 1";
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined || typeof value === "number") return String(value);
+  if (typeof value === "object") return `a ${value.constructor?.name ?? "object"}`;
+  return `a ${typeof value}`;
+}
+
+function invalid(what: string, hint?: string, where?: EvolverError["where"]): EvolverError {
+  return new EvolverError("INVALID_ARGUMENT", what, { hint, where });
+}

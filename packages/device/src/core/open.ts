@@ -1,0 +1,75 @@
+/** Opening devices by name, and saying which ones are here and, of the others, why not. */
+
+import { EvolverError } from "@evolver/base";
+import { openNative } from "#native-devices";
+import { openCpu } from "../cpu/index.ts";
+import type { CpuOptions } from "../cpu/index.ts";
+import type { Device, DeviceId, DeviceLimits } from "./device.ts";
+import { openSim } from "../sim/index.ts";
+import type { SimOptions } from "../sim/index.ts";
+import type { WebgpuOptions } from "../webgpu/index.ts";
+
+/** Which of several GPUs, as the driver counts them; the first if absent. */
+export interface NativeOptions {
+  readonly ordinal?: number;
+}
+
+/** What `openDevice` takes for each device. */
+export interface DeviceOptions {
+  readonly sim: SimOptions;
+  readonly cpu: CpuOptions;
+  readonly webgpu: WebgpuOptions;
+  readonly cuda: NativeOptions;
+  readonly hip: NativeOptions;
+}
+
+/** One line of `listDevices()`. */
+export interface DeviceEntry {
+  readonly id: DeviceId;
+  readonly available: boolean;
+  /** Why it is not available and what to do about it, in one line; null where it is. */
+  readonly why: string | null;
+  /** For people; null where it is not available, as are the next two. */
+  readonly name: string | null;
+  readonly subgroup: number | null;
+  readonly limits: DeviceLimits | null;
+}
+
+const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device | Promise<Device> } = {
+  sim: openSim,
+  cpu: openCpu,
+  webgpu: (options) => openNative("webgpu", options),
+  cuda: (options) => openNative("cuda", options),
+  hip: (options) => openNative("hip", options),
+};
+
+export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(openers) as DeviceId[]);
+
+/** Opens a device. Throws DEVICE_UNAVAILABLE, or that device's own error, where it cannot be. */
+export async function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device> {
+  const open = Object.hasOwn(openers, id) ? openers[id] : undefined;
+  if (open === undefined)
+    throw new EvolverError("UNKNOWN_DEVICE", `there is no device "${String(id)}"`, {
+      hint: `devices are ${deviceIds.join(", ")}`,
+    });
+  return open(options ?? ({} as DeviceOptions[I]));
+}
+
+/** Tries every device, and closes it again. */
+export async function listDevices(): Promise<DeviceEntry[]> {
+  const entries: DeviceEntry[] = [];
+  for (const id of deviceIds) entries.push(await probe(id));
+  return entries;
+}
+
+async function probe(id: DeviceId): Promise<DeviceEntry> {
+  try {
+    const device = await openDevice(id);
+    const { name, subgroupSize, limits } = device;
+    await device.close();
+    return { id, available: true, why: null, name, subgroup: subgroupSize, limits };
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/\s*\n\s*(help: )?/g, "; ") : String(error);
+    return { id, available: false, why, name: null, subgroup: null, limits: null };
+  }
+}

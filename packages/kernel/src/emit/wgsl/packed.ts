@@ -1,0 +1,163 @@
+/**
+ * Memory of f16 and bf16 that WGSL lacks, as arrays of words with two elements in each. Where single elements are
+ * stored, words are atomic, so that invocations which write the two halves of one do not lose each other's.
+ */
+
+import type { KernelIR } from "../../ir/nodes.ts";
+import type { HalfType, Memory } from "../../ir/types.ts";
+import { call, infix, simple, type Expression, type Operand } from "../core/expression.ts";
+import { singlyStored } from "../core/uses.ts";
+
+/** What it uses of the emitter. */
+export interface PackedHost {
+  element(memory: Memory, index: Expression): Expression;
+  /** A name for a word or a vector of words. */
+  bind(expression: Expression, hint: string): Expression;
+  line(text: string): void;
+  helper(name: string): string;
+  note(request: string, became: string): void;
+}
+
+interface Packing {
+  readonly type: HalfType;
+  /** Words in an element of the array: 1, or 2 or 4 where all accesses are so wide. */
+  readonly words: number;
+  readonly isAtomic: boolean;
+}
+
+const one = simple("1u");
+
+export class PackedMemories {
+  readonly #host: PackedHost;
+  readonly #packings = new Map<Memory, Packing>();
+
+  /** @param widths the narrowest access to each memory, in elements */
+  constructor(
+    ir: KernelIR,
+    memories: readonly Memory[],
+    widths: ReadonlyMap<Memory, number>,
+    host: PackedHost,
+  ) {
+    this.#host = host;
+    const single = singlyStored(ir);
+    for (const memory of memories) {
+      const isAtomic = single.has(memory);
+      const words = isAtomic ? 1 : Math.max(1, (widths.get(memory) ?? 1) / 2);
+      this.#packings.set(memory, { type: memory.element as HalfType, words, isAtomic });
+      host.note(
+        `memory of ${memory.element}: ${memory.name}`,
+        isAtomic ? "packed in u32, single stores by two atomic operations" : "packed in u32",
+      );
+    }
+  }
+
+  has(memory: Memory): boolean {
+    return this.#packings.has(memory);
+  }
+
+  wordsOf(memory: Memory): number {
+    return this.#packing(memory).words;
+  }
+
+  /** The type of the array; `length` in elements, or null for a buffer. */
+  array(memory: Memory, length: number | null): string {
+    const { words, isAtomic } = this.#packing(memory);
+    const element = isAtomic ? "atomic<u32>" : words === 1 ? "u32" : `vec${words}<u32>`;
+    return length === null ? `array<${element}>` : `array<${element}, ${Math.ceil(length / words / 2)}>`;
+  }
+
+  load(memory: Memory, index: Operand): Expression {
+    const packing = this.#packing(memory);
+    if (typeof index.constant === "number") {
+      const word = this.#word(memory, simple(`${index.constant >>> 1}u`));
+      return this.#expanded(packing, word, index.constant % 2 === 1);
+    }
+    const at = this.#unsigned(index);
+    return this.#halfOf(packing, this.#word(memory, infix(">>", at, one)), at);
+  }
+
+  store(memory: Memory, index: Operand, value: Operand): void {
+    const { type } = this.#packing(memory);
+    const at = this.#unsigned(index);
+    const word = this.#host.element(memory, infix(">>", at, one));
+    const name = this.#host.helper(`storeHalf${memory.space === "shared" ? "Workgroup" : "Storage"}`);
+    this.#host.line(`${call(name, simple(`&${word.text}`), at, this.#bits(type, value)).text};`);
+  }
+
+  loadMany(memory: Memory, index: Operand, count: number): readonly Expression[] {
+    const packing = this.#packing(memory);
+    const { words: size } = packing;
+    const words = this.#elements(packing, index, count).flatMap((element) => {
+      const hint = `${memory.name}${size === 1 ? "Word" : "Vector"}`;
+      const { text } = this.#host.bind(this.#word(memory, element), hint);
+      return Array.from({ length: size }, (_, k) => simple(size === 1 ? text : `${text}.${"xyzw"[k]}`));
+    });
+    return Array.from({ length: count }, (_, k) =>
+      this.#expanded(packing, words[k >> 1] as Expression, k % 2 === 1),
+    );
+  }
+
+  storeMany(memory: Memory, index: Operand, values: readonly Operand[]): void {
+    const packing = this.#packing(memory);
+    const { type, words: size, isAtomic } = packing;
+    const words = Array.from({ length: values.length / 2 }, (_, k) => {
+      const [low, high] = [values[2 * k] as Operand, values[2 * k + 1] as Operand];
+      return infix("|", this.#bits(type, low), infix("<<", this.#bits(type, high), simple("16u")));
+    });
+    this.#elements(packing, index, values.length).forEach((element, k) => {
+      const { text } = this.#host.element(memory, element);
+      const parts = words.slice(k * size, (k + 1) * size);
+      const value = size === 1 ? (parts[0] as Expression) : call(`vec${size}<u32>`, ...parts);
+      this.#host.line(isAtomic ? `atomicStore(&${text}, ${value.text});` : `${text} = ${value.text};`);
+    });
+  }
+
+  uniformLoad(memory: Memory, index: Operand): Expression {
+    const at = this.#unsigned(index);
+    const word = this.#host.element(memory, infix(">>", at, one));
+    return this.#halfOf(this.#packing(memory), call("workgroupUniformLoad", simple(`&${word.text}`)), at);
+  }
+
+  #packing(memory: Memory): Packing {
+    return this.#packings.get(memory) as Packing;
+  }
+
+  /** A word, to read. */
+  #word(memory: Memory, index: Expression): Expression {
+    const element = this.#host.element(memory, index);
+    return this.#packing(memory).isAtomic ? call("atomicLoad", simple(`&${element.text}`)) : element;
+  }
+
+  /** The elements of the array that an access of `count` from `index` on touches. */
+  #elements({ words }: Packing, index: Operand, count: number): Expression[] {
+    const size = 2 * words;
+    const first =
+      typeof index.constant === "number"
+        ? simple(`${index.constant / size}u`)
+        : infix(">>", index, simple(`${Math.log2(size)}u`));
+    const parts = count / size;
+    if (parts === 1) return [first];
+    const base = this.#host.bind(index.type === "i32" ? call("u32", first) : first, "offset");
+    return Array.from({ length: parts }, (_, k) => (k === 0 ? base : infix("+", base, simple(`${k}u`))));
+  }
+
+  /** An index as a name of type u32. */
+  #unsigned(index: Operand): Expression {
+    return this.#host.bind(index.type === "i32" ? call("u32", index) : index, "offset");
+  }
+
+  /** The element of a word that an index asks for. */
+  #halfOf(packing: Packing, word: Expression, index: Expression): Expression {
+    const shift = infix("*", simple("16u"), infix("&", index, one));
+    return this.#expanded(packing, infix(">>", word, shift), false);
+  }
+
+  #expanded({ type }: Packing, word: Expression, isHigh: boolean): Expression {
+    const bits = isHigh ? infix(">>", word, simple("16u")) : word;
+    return call(this.#host.helper(`expand${type.toUpperCase()}`), bits);
+  }
+
+  #bits(type: HalfType, value: Operand): Expression {
+    return call(this.#host.helper(`bitsOf${type.toUpperCase()}`), value);
+  }
+}

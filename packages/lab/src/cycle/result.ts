@@ -1,0 +1,46 @@
+/** What a run of cycles gives. */
+
+import type { TimeKind } from "../study/study.ts";
+import type { Candidate, Trial } from "../judge/verdict.ts";
+
+export interface CandidateSummary {
+  readonly trial: number;
+  readonly title: string;
+  readonly candidate: Candidate;
+  readonly timeMs: number;
+  readonly error: number | null;
+  readonly bound: number | null;
+  readonly counters: Trial["verdict"]["counters"];
+}
+
+/** What `evolver evolve --json` prints. */
+export interface EvolveResult {
+  readonly study: string;
+  readonly device: string;
+  readonly profile: string;
+  readonly input: string;
+  readonly seed: number;
+  readonly agent: string;
+  /** Cycles and trials of this run. */
+  readonly cycles: number;
+  readonly trials: number;
+  readonly baseline: CandidateSummary;
+  readonly champion: CandidateSummary;
+  /** The baseline's time over the champion's. */
+  readonly speedup: number;
+  readonly timeKind: TimeKind;
+  readonly workspace: string;
+  readonly championFolder: string;
+  /** Hashes of this run's commits, oldest first. */
+  readonly commits: readonly string[];
+  readonly history: readonly {
+    readonly cycle: number;
+    readonly kept: boolean;
+    readonly commit: string;
+    readonly champion: string;
+    readonly timeMs: number;
+    readonly trials: number;
+  }[];
+  readonly rejected: readonly { readonly reason: string; readonly count: number }[];
+  readonly interrupted: boolean;
+}

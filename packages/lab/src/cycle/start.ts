@@ -1,0 +1,18 @@
+/** Where a search begins. */
+
+import { EvolverError } from "@evolver/base";
+import type { Point, Study } from "../study/study.ts";
+
+/**
+ * The point that a search begins with: the study's baseline, or one of its named points.
+ *
+ * @throws EvolverError UNKNOWN_START
+ */
+export function startOf(study: Study, from: string | undefined): Point {
+  if (from === undefined) return study.baseline;
+  const point = Object.hasOwn(study.named, from) ? study.named[from] : undefined;
+  if (point !== undefined) return point;
+  throw new EvolverError("UNKNOWN_START", `The study has no point named "${from}" to begin with.`, {
+    hint: `named points are ${Object.keys(study.named).join(", ")}`,
+  });
+}

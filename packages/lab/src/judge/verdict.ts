@@ -1,0 +1,96 @@
+/** What the judge says about a candidate, as data. */
+
+import type { Counters } from "@evolver/device";
+import type { Json } from "../json.ts";
+import type { Point, TimeKind } from "../study/study.ts";
+
+export type VerdictStatus =
+  | "ok"
+  | "duplicate"
+  /** Neither a point of the space nor a plan of the right shape. */
+  | "invalid"
+  | "build-failed"
+  /** The device refused the kernel or the launch: too much shared memory, too many invocations. */
+  | "launch-failed"
+  | "wrong-result"
+  /** The simulator found a race, an uninitialised read, a divergent barrier, … */
+  | "findings"
+  | "out-of-bounds-write"
+  | "input-modified"
+  /** The same input gave two answers. */
+  | "nondeterministic"
+  | "timeout"
+  | "crashed";
+
+/** One case that was run, in the order they were. */
+export interface CaseOutcome {
+  readonly case: string;
+  readonly seed: number;
+  readonly stage: "verify" | "repeat" | "verify-after-timing";
+  readonly device: string;
+  /** Of the output closest to its bound. */
+  readonly error: number | null;
+  readonly bound: number | null;
+}
+
+export interface Verdict {
+  readonly status: VerdictStatus;
+  /** Why, in one or two sentences; empty if ok. */
+  readonly reason: string;
+  /** The normalised hash of the plan, once there is one. */
+  readonly hash: string | null;
+  /** Worst over the cases, by error / bound. */
+  readonly error: number | null;
+  readonly bound: number | null;
+  readonly timeMs: number | null;
+  readonly timeKind: TimeKind | null;
+  /** Relative standard error of timeMs. */
+  readonly noise: number;
+  /** Of the champion, timed in the same session; null if modelled. */
+  readonly championTimeMs: number | null;
+  readonly counters: Counters | null;
+  readonly details: { readonly [key: string]: Json | undefined };
+  readonly cases: readonly CaseOutcome[];
+}
+
+/** What may be judged: a point of the space, or a module that prints a plan. */
+export type Candidate =
+  | { readonly kind: "point"; readonly point: Point }
+  | {
+      readonly kind: "module";
+      /** Absolute path of the TypeScript file. */
+      readonly path: string;
+      /** The function in it that gives the plan; "plan" if absent. */
+      readonly export?: string;
+    };
+
+/** One candidate, judged. */
+export interface Trial {
+  /** 0 is the baseline; counts on over all cycles of the objective. */
+  readonly number: number;
+  readonly candidate: Candidate;
+  /** One line for people. */
+  readonly title: string;
+  /** Why it was proposed. */
+  readonly reason: string;
+  /** Numbers of the trials it comes from. */
+  readonly parents: readonly number[];
+  readonly verdict: Verdict;
+}
+
+export function failedVerdict(status: Exclude<VerdictStatus, "ok">, reason: string): Verdict {
+  return {
+    status,
+    reason,
+    hash: null,
+    error: null,
+    bound: null,
+    timeMs: null,
+    timeKind: null,
+    noise: 0,
+    championTimeMs: null,
+    counters: null,
+    details: {},
+    cases: [],
+  };
+}

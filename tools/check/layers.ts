@@ -1,0 +1,220 @@
+/**
+ * Which package may import which, what may use Node, and that no imports form a circle. Pure functions over a
+ * source tree: `tools/check/check.ts` prints what they find, `test/layers.test.ts` shows that they find it.
+ */
+
+import { builtinModules } from "node:module";
+import { packageOf, splitSpecifier } from "./tree.ts";
+import type { Import, SourceFile, SourceTree, WorkspacePackage } from "./tree.ts";
+
+export interface Problem {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly message: string;
+}
+
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  "@evolver/base": [],
+  "@evolver/kernel": ["@evolver/base"],
+  "@evolver/device": ["@evolver/base", "@evolver/kernel"],
+  "@evolver/machine": ["@evolver/base", "@evolver/kernel", "@evolver/device"],
+  "@evolver/attention": ["@evolver/base", "@evolver/kernel", "@evolver/device"],
+  "@evolver/lab": ["@evolver/base", "@evolver/kernel", "@evolver/device", "@evolver/machine"],
+  "@evolver/guide": [
+    "@evolver/base",
+    "@evolver/kernel",
+    "@evolver/device",
+    "@evolver/machine",
+    "@evolver/lab",
+  ],
+  "@evolver/studies": ["@evolver/base", "@evolver/lab", "@evolver/attention"],
+  "@evolver/dashboard": ["@evolver/lab"],
+  evolver: [
+    "@evolver/base",
+    "@evolver/kernel",
+    "@evolver/device",
+    "@evolver/machine",
+    "@evolver/lab",
+    "@evolver/guide",
+    "@evolver/studies",
+    "@evolver/dashboard",
+  ],
+};
+
+/** What only the files below `src/study` of a library may import: what makes a study of it. */
+const STUDY_LAYERS = ["@evolver/machine", "@evolver/lab", "@evolver/guide"];
+
+/** These also run in a browser. */
+const BROWSER_PACKAGES = new Set([
+  "@evolver/base",
+  "@evolver/kernel",
+  "@evolver/device",
+  "@evolver/machine",
+  "@evolver/attention",
+]);
+
+/** These talk to the packages that they may import over the network only, and import their types alone. */
+const TYPES_ONLY_PACKAGES = new Set(["@evolver/dashboard"]);
+
+/** Files of a browser package that say by their path that they need Node. */
+const NODE_ONLY = [/[.-]node\.ts$/, /^packages\/[^/]+\/src\/(?:native|study)[/.]/];
+
+const NODE_MODULES = new Set(builtinModules);
+
+/** Imports that leave their layer, reach into a package past its exports, or need Node where a browser runs. */
+export function findLayerProblems(tree: SourceTree): Problem[] {
+  const problems: Problem[] = [];
+  for (const { name, folder, dependencies, exports } of tree.packages) {
+    const path = `${folder}/package.json`;
+    const allowed = LAYERS[name];
+    if (!allowed) {
+      problems.push({
+        path,
+        line: 1,
+        message: `${name} has no row in the table of layers (tools/check/layers.ts)`,
+      });
+      continue;
+    }
+    for (const dependency of dependencies) {
+      const mayHave =
+        allowed.includes(dependency) || (exports.has("./study") && STUDY_LAYERS.includes(dependency));
+      if (dependency in LAYERS && !mayHave)
+        problems.push({ path, line: 1, message: `${name} must not depend on ${dependency}` });
+    }
+  }
+  for (const file of tree.files.values()) {
+    const owner = packageOf(tree, file.path);
+    if (!owner) continue;
+    for (const imported of file.imports) {
+      const message = layerProblem(tree, file, owner, imported) ?? nodeProblem(file, owner, imported);
+      if (message !== null) problems.push({ path: file.path, line: imported.line, message });
+    }
+  }
+  return problems;
+}
+
+function layerProblem(
+  tree: SourceTree,
+  file: SourceFile,
+  owner: WorkspacePackage,
+  { specifier, target, typeOnly }: Import,
+): string | null {
+  if (specifier.startsWith(".")) {
+    if (target === null) return `"${specifier}" leads to no file`;
+    if (target.startsWith(`${owner.folder}/`)) return null;
+    // Helpers that the tests of all packages share.
+    if (file.path.startsWith(`${owner.folder}/test/`) && target.startsWith("test/support/")) return null;
+    return `"${specifier}" leaves ${owner.name}: import other packages by name`;
+  }
+  const { name, subpath } = splitSpecifier(specifier);
+  if (!(name in LAYERS)) return null;
+  if (name === owner.name) {
+    // Tests and benchmarks use their package as everybody does.
+    if (!file.path.startsWith(`${owner.folder}/src/`) || isStudy(owner, file))
+      return exportProblem(owner, subpath);
+    return `"${specifier}" names its own package: use a relative path`;
+  }
+  const allowed = LAYERS[owner.name]?.includes(name) || (isStudy(owner, file) && STUDY_LAYERS.includes(name));
+  if (!allowed) return `${owner.name} must not import ${name}`;
+  if (!owner.dependencies.includes(name)) return `${owner.folder}/package.json does not list ${name}`;
+  const known = tree.packages.find((candidate) => candidate.name === name);
+  if (known && exportProblem(known, subpath) !== null) return exportProblem(known, subpath);
+  if (TYPES_ONLY_PACKAGES.has(owner.name) && !typeOnly)
+    return `${owner.name} may import only types of ${name}: use "import type"`;
+  return null;
+}
+
+/** The study of a library, and its tests and benchmarks, stand on more than the library does. */
+function isStudy({ folder }: WorkspacePackage, { path }: SourceFile): boolean {
+  return ["src/study", "test/study", "bench"].some((inside) => path.startsWith(`${folder}/${inside}/`));
+}
+
+function exportProblem(owner: WorkspacePackage, subpath: string): string | null {
+  return owner.exports.has(subpath) ? null : `${owner.name} does not export "${subpath}"`;
+}
+
+function nodeProblem(file: SourceFile, owner: WorkspacePackage, imported: Import): string | null {
+  if (!BROWSER_PACKAGES.has(owner.name) || !file.path.startsWith(`${owner.folder}/src/`)) return null;
+  if (imported.typeOnly || isNodeOnly(file.path)) return null;
+  const { specifier, target, dynamic } = imported;
+  if (specifier.startsWith("node:") || NODE_MODULES.has(splitSpecifier(specifier).name))
+    return `${owner.name} also runs in a browser: "${specifier}" belongs in a file named *.node.ts`;
+  if (!dynamic && target !== null && isNodeOnly(target))
+    return `"${specifier}" needs Node: load it with import() where Node is known to run`;
+  return null;
+}
+
+function isNodeOnly(path: string): boolean {
+  return NODE_ONLY.some((pattern) => pattern.test(path));
+}
+
+/**
+ * Circles of imports, one for each group of files that load each other. `import type` is erased and loads nothing, and
+ * `import()` breaks a circle on purpose; neither counts.
+ */
+export function findCycles(tree: SourceTree): Problem[] {
+  const problems: Problem[] = [];
+  for (const group of stronglyConnected(tree)) {
+    const circle = shortestCircle(tree, group);
+    const [first, second] = circle as [string, string];
+    problems.push({
+      path: first,
+      line: edges(tree, first).find(({ target }) => target === second)?.line ?? 1,
+      message: `circular import: ${circle.join(" → ")}`,
+    });
+  }
+  return problems;
+}
+
+function edges(tree: SourceTree, path: string): (Import & { target: string })[] {
+  const imports = tree.files.get(path)?.imports ?? [];
+  return imports.filter((imported): imported is Import & { target: string } => {
+    const { target, typeOnly, dynamic } = imported;
+    return target !== null && !typeOnly && !dynamic && tree.files.has(target);
+  });
+}
+
+/** Tarjan's algorithm; groups of one file only if it imports itself. */
+function stronglyConnected(tree: SourceTree): Set<string>[] {
+  const groups: Set<string>[] = [];
+  const order = new Map<string, number>();
+  const stack: string[] = [];
+  const onStack = new Set<string>();
+
+  const visit = (path: string): number => {
+    const index = order.size;
+    let low = index;
+    order.set(path, index);
+    stack.push(path);
+    onStack.add(path);
+    for (const { target } of edges(tree, path)) {
+      if (!order.has(target)) low = Math.min(low, visit(target));
+      else if (onStack.has(target)) low = Math.min(low, order.get(target) as number);
+    }
+    if (low === index) {
+      const group = new Set(stack.splice(stack.indexOf(path)));
+      for (const member of group) onStack.delete(member);
+      if (group.size > 1 || edges(tree, path).some(({ target }) => target === path)) groups.push(group);
+    }
+    return low;
+  };
+  for (const path of tree.files.keys()) if (!order.has(path)) visit(path);
+  return groups;
+}
+
+/** The shortest way from the group's first file back to itself, both ends included. */
+function shortestCircle(tree: SourceTree, group: ReadonlySet<string>): string[] {
+  const start = [...group].toSorted()[0] as string;
+  const ways: string[][] = [[start]];
+  const seen = new Set<string>();
+  for (const way of ways) {
+    for (const { target } of edges(tree, way.at(-1) as string)) {
+      if (target === start) return [...way, start];
+      if (!group.has(target) || seen.has(target)) continue;
+      seen.add(target);
+      ways.push([...way, target]);
+    }
+  }
+  return [start, start];
+}

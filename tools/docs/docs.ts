@@ -1,0 +1,102 @@
+/**
+ * `npm run docs`: writes real output into the documents: the generated blocks (minutes), the guide to the ladder and what
+ * the commands of examples print (seconds).
+ *
+ *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
+ *                                         "guide" and "examples" for the others
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { H200_BLOCKS, h200Blocks } from "./h200/index.ts";
+import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const WORKSPACE = "evolver-workspace";
+
+/** Generated blocks by name, and the commands whose standard output they show. */
+const GENERATED: Readonly<Record<string, string>> = {
+  devices: "npx evolver devices",
+  "main-job": `npx evolver evolve attention --workspace ${WORKSPACE}`,
+  ladder: "npx evolver ladder attention",
+};
+
+/** Generated blocks that are Markdown themselves, made from evidence. */
+const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
+  "cost-model": `node ${join(root, "tools", "docs", "costModelTable.ts")}`,
+};
+
+/** Whole documents that a command writes, with their pictures. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  guide: `evolver guide attention --evidence ${join(root, "evidence", "h200")} -o ${join(root, "docs", "ladder.md")}`,
+};
+
+/** All tables of what was measured on the H200. */
+const H200 = "h200";
+
+const known = [
+  H200,
+  ...H200_BLOCKS,
+  ...Object.keys(GENERATED_MARKDOWN),
+  ...Object.keys(GENERATED),
+  ...Object.keys(WRITTEN),
+  "examples",
+];
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`unknown block: ${unknown.join(", ")}; there are: ${known.join(", ")}`);
+  process.exit(2);
+}
+
+if ([H200, ...H200_BLOCKS].some((name) => wanted.includes(name))) {
+  for (const [name, text] of h200Blocks()) {
+    if (!wanted.includes(name) && !wanted.includes(H200)) continue;
+    for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
+  }
+}
+for (const [name, command] of Object.entries({ ...GENERATED, ...GENERATED_MARKDOWN })) {
+  if (!wanted.includes(name)) continue;
+  if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;
+  const output = inScratchFolder((folder) => outputOf(command, folder).replaceAll(`${folder}/`, ""));
+  for (const path of documents())
+    update(path, (markdown) => replaceGenerated(markdown, name, output, name in GENERATED));
+}
+for (const [name, command] of Object.entries(WRITTEN))
+  if (wanted.includes(name)) inScratchFolder((folder) => outputOf(command, folder));
+if (wanted.includes("examples")) {
+  for (const path of documents()) {
+    update(path, (markdown) =>
+      withExamples(markdown, (folder) => replaceOutputs(markdown, (command) => outputOf(command, folder))),
+    );
+  }
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+function update(path: string, change: (markdown: string) => string): void {
+  const before = read(path);
+  const after = change(before);
+  if (after === before) return;
+  writeFileSync(join(root, path), after);
+  console.log(`updated ${path}`);
+}
+
+function inScratchFolder<T>(use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "evolver-docs-"));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function outputOf(command: string, folder: string): string {
+  console.error(`$ ${command}`);
+  const { status, stdout, stderr } = runCommand(command, folder);
+  if (status === 0) return stdout;
+  throw new Error(`"${command}" exits ${status}:\n${stderr || stdout}`);
+}
