@@ -2,3 +2,4 @@
 
 export * from "./errors.ts";
 export * from "./never.ts";
+export * from "./plot.ts";
