@@ -8,6 +8,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./house.ts";
 import { findCycles, findLayerProblems } from "./layers.ts";
 import type { Problem } from "./layers.ts";
 import { findBannedWords, findLongFiles } from "./text.ts";
@@ -35,6 +36,16 @@ const checks: readonly Check[] = [
     name: "layers",
     demands: "imports run down the layers; browser packages need no Node",
     run: () => listed(findLayerProblems(readTree(root))),
+  },
+  {
+    name: "house",
+    demands: "no types in index.ts, no card in src, at most five parameters, every package has a README",
+    run: () => {
+      const tree = readTree(root);
+      return listed(
+        [findTypesInIndex, findManyParameters, findCards, findBarePackages].flatMap((find) => find(tree)),
+      );
+    },
   },
   { name: "cycles", demands: "no circular imports", run: () => listed(findCycles(readTree(root))) },
   {

@@ -150,8 +150,8 @@ function isNodeOnly(path: string): boolean {
 }
 
 /**
- * Circles of imports, one for each group of files that load each other. `import type` is erased and loads nothing, and
- * `import()` breaks a circle on purpose; neither counts.
+ * Circles of imports, one for each group of files that need each other. An `import type` counts, though it is erased: who reads
+ * one of the files has to read them all. `import()` breaks a circle on purpose and does not count.
  */
 export function findCycles(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];
@@ -170,8 +170,8 @@ export function findCycles(tree: SourceTree): Problem[] {
 function edges(tree: SourceTree, path: string): (Import & { target: string })[] {
   const imports = tree.files.get(path)?.imports ?? [];
   return imports.filter((imported): imported is Import & { target: string } => {
-    const { target, typeOnly, dynamic } = imported;
-    return target !== null && !typeOnly && !dynamic && tree.files.has(target);
+    const { target, dynamic } = imported;
+    return target !== null && !dynamic && tree.files.has(target);
   });
 }
 

@@ -144,7 +144,7 @@ function resolveImport(
   return packages.find((candidate) => candidate.name === name)?.exports.get(subpath) ?? null;
 }
 
-function lineAt(text: string, offset: number): number {
+export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let i = text.indexOf("\n"); i !== -1 && i < offset; i = text.indexOf("\n", i + 1)) line++;
   return line;

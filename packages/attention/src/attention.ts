@@ -9,7 +9,7 @@ import { EvolverError } from "@evolver/base";
 import { preferredPoints } from "./choose.ts";
 import { planAttention } from "./flash/plan.ts";
 import type { AttentionPlan } from "./flash/plan.ts";
-import { fitPoint } from "./flash/point.ts";
+import { fitPoint } from "./flash/fit.ts";
 import type { FlashPoint } from "./flash/point.ts";
 import { createScratch } from "./flash/scratch.ts";
 import { rungById } from "./rungs/ladder.ts";

@@ -2,8 +2,8 @@
 
 import type { Device } from "@evolver/device";
 import type { EmitTarget } from "@evolver/kernel";
-import { DEFAULT_LIMITS } from "./flash/point.ts";
-import type { WorkgroupLimits } from "./flash/point.ts";
+import { DEFAULT_LIMITS } from "./flash/fit.ts";
+import type { WorkgroupLimits } from "./flash/fit.ts";
 
 /** WebGPU's narrower subgroups are a processor's: SwiftShader's, llvmpipe's. */
 const NARROWEST_GPU = 16;

@@ -23,10 +23,14 @@ import type {
 import { Columns } from "./columns.ts";
 import { Copier } from "./copy.ts";
 import { LaneGrid } from "./grid.ts";
-import { exchanges, type Exchange } from "./exchange/index.ts";
-import { geometryOf, type Geometry } from "./geometry.ts";
-import { headMappings, type TilePlace } from "./heads/index.ts";
-import { maskRules, type MaskRule } from "./mask/index.ts";
+import type { Exchange } from "./exchange/exchange.ts";
+import { exchanges } from "./exchange/index.ts";
+import type { Geometry } from "./geometry.ts";
+import { geometryOf } from "./measure.ts";
+import type { TilePlace } from "./heads/mapping.ts";
+import { headMappings } from "./heads/index.ts";
+import type { MaskRule } from "./mask/rule.ts";
+import { maskRules } from "./mask/index.ts";
 import { flashParams, type FlashParams, type FlashSymbols } from "./params.ts";
 import { pipelines } from "./pipeline/index.ts";
 import type { KeyRange, Pipeline } from "./pipeline/pipeline.ts";
@@ -36,7 +40,8 @@ import type { ScalarSymbols } from "./scalars.ts";
 import { schedules } from "./schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
 import type { RowAccess, Specialisation } from "./specialise.ts";
-import { stages, type Stage, type StageMaker, type Tile } from "./stage/index.ts";
+import type { Stage, StageMaker, Tile } from "./stage/stage.ts";
+import { stages } from "./stage/index.ts";
 
 export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {
   const workgroup = ({ subgroup }: { subgroup: number }) =>
@@ -95,7 +100,7 @@ class FlashAttention {
     this.#queries = gpu.shared(f32, layouts.query, "q_tile");
     this.#makeStage = stages[point.stage](gpu, this.#geometry, this.#copyingCrew());
     this.#exchange = exchanges[point.exchange](gpu, this.#geometry, this.#grid, this.#rowIndices);
-    this.#pipeline = pipelines[point.pipeline](gpu, this.#geometry);
+    this.#pipeline = pipelines[point.pipeline].make(gpu, this.#geometry);
   }
 
   record(): void {

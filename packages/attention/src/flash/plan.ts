@@ -7,12 +7,14 @@ import { h200Datasheet, residentWorkgroups } from "@evolver/machine";
 import { EvolverError } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
-import { geometryOf } from "./geometry.ts";
+import { geometryOf } from "./measure.ts";
 import { flashKernel } from "./kernel.ts";
 import type { FlashParams } from "./params.ts";
-import { checkPoint, invalidPoint, type FlashPoint } from "./point.ts";
+import { checkPoint, invalidPoint } from "./fit.ts";
+import type { FlashPoint } from "./point.ts";
 import { headMappings } from "./heads/index.ts";
-import { schedules, type ScratchBuffer, type Tiling } from "./schedule/index.ts";
+import type { ScratchBuffer, Tiling } from "./schedule/schedule.ts";
+import { schedules } from "./schedule/index.ts";
 import { scalarsOf, type Scalars } from "./scalars.ts";
 import { specialise, type Specialisation } from "./specialise.ts";
 

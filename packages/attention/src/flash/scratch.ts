@@ -1,7 +1,7 @@
 /** The buffers that a kernel keeps for itself from launch to launch. */
 
 import type { Device, DeviceBuffer } from "@evolver/device";
-import type { ScratchBuffer } from "./schedule/index.ts";
+import type { ScratchBuffer } from "./schedule/schedule.ts";
 
 export type Scratch = { readonly [K in ScratchBuffer["name"]]?: DeviceBuffer<"u32"> };
 

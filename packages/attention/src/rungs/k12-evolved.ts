@@ -1,4 +1,4 @@
-import { geometryOf } from "../flash/geometry.ts";
+import { geometryOf } from "../flash/measure.ts";
 import { denseProblemStrides } from "../tensor.ts";
 import {
   atLeast,

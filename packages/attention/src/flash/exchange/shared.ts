@@ -1,7 +1,7 @@
 import { f32 } from "@evolver/kernel";
 import type { Layout, U32 } from "@evolver/kernel";
 import { readRun, type UIndex } from "../runs.ts";
-import type { ExchangeMaker } from "./index.ts";
+import type { ExchangeMaker } from "./exchange.ts";
 
 /**
  * Through shared memory: one wide read, the same address in all lanes of a row, brings four probabilities. A row is

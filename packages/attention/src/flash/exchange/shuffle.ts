@@ -1,7 +1,7 @@
 import { clamp } from "@evolver/kernel";
 import type { F32, U32 } from "@evolver/kernel";
 import { plus } from "../runs.ts";
-import type { ExchangeMaker } from "./index.ts";
+import type { ExchangeMaker } from "./exchange.ts";
 
 /** Each probability is fetched from the lane that has it: one subgroup operation a row and key. */
 export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane, unroll }, grid) => {

@@ -1,5 +1,5 @@
 import { min } from "@evolver/kernel";
-import type { HeadMapping } from "./index.ts";
+import type { HeadMapping } from "./mapping.ts";
 
 /**
  * A tile holds rows of one query head, which reads key head ⌊head / group⌋: multi-head, grouped-query and multi-query

@@ -1,5 +1,5 @@
 import { min } from "@evolver/kernel";
-import type { HeadMapping } from "./index.ts";
+import type { HeadMapping } from "./mapping.ts";
 
 /**
  * A tile holds rows of all query heads that share a key head, query by query: row r of a key head is query ⌊r / group⌋

@@ -1,5 +1,5 @@
 import { padded } from "@evolver/kernel";
-import type { TileLayout } from "./index.ts";
+import type { TileLayout } from "./layout.ts";
 
 /**
  * An odd number of vectors from key to key, so that neighbouring lanes start at different banks. Costs one vector a

@@ -1,5 +1,5 @@
 import { rowMajor } from "@evolver/kernel";
-import type { TileLayout } from "./index.ts";
+import type { TileLayout } from "./layout.ts";
 
 /**
  * One key after another. Lanes with a key each are `dim` words apart: where that is a multiple of the 32 banks, all

@@ -1,5 +1,5 @@
 import { swizzled } from "@evolver/kernel";
-import type { TileLayout } from "./index.ts";
+import type { TileLayout } from "./layout.ts";
 
 /**
  * The vectors of a key permuted by exclusive or with the key's number: costs no memory, but a few integer operations

@@ -1,5 +1,5 @@
 import { clamp } from "@evolver/kernel";
-import type { MaskRule } from "./index.ts";
+import type { MaskRule } from "./rule.ts";
 
 export const causalMask = (): MaskRule => ({
   range: (_first, last, keys) => ({ from: 0, to: clamp(last.add(1), 0, keys) }),

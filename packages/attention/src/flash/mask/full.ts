@@ -1,4 +1,4 @@
-import type { MaskRule } from "./index.ts";
+import type { MaskRule } from "./rule.ts";
 
 export const fullMask = (): MaskRule => ({
   range: (_first, _last, keys) => ({ from: 0, to: keys }),

@@ -1,6 +1,6 @@
 import { clamp } from "@evolver/kernel";
 import type { ScalarSymbols } from "../scalars.ts";
-import type { MaskRule } from "./index.ts";
+import type { MaskRule } from "./rule.ts";
 
 export const windowMask = ({ left, right }: ScalarSymbols): MaskRule => ({
   range: (first, last, keys) => ({

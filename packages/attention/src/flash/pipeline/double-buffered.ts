@@ -1,5 +1,5 @@
 import { TileRange, type PipelineMaker } from "./pipeline.ts";
-import type { TileCopies } from "../stage/index.ts";
+import type { TileCopies } from "../stage/stage.ts";
 
 /**
  * Two slots of shared memory and one barrier a tile: the next tile is read into registers before the present one is

@@ -4,7 +4,7 @@ import { min, select } from "@evolver/kernel";
 import type { Gpu, U32 } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
 import type { UIndex } from "../runs.ts";
-import type { Stage, Tile } from "../stage/index.ts";
+import type { Stage, Tile } from "../stage/stage.ts";
 
 /** Keys from `from` on, before `to`; the same for the whole workgroup. */
 export interface KeyRange {
@@ -30,6 +30,15 @@ export interface Pipeline {
 
 /** Made once a kernel: what it declares lives through all tiles of queries. */
 export type PipelineMaker = (gpu: Gpu, geometry: Geometry) => Pipeline;
+
+/** A point on the axis. */
+export interface PipelineAxis {
+  readonly make: PipelineMaker;
+  /** The fewest and the most tiles that shared memory may hold at once. */
+  readonly depths: readonly [least: number, most: number];
+  /** Subgroups that copy and do not compute. */
+  readonly producers: number;
+}
 
 /** A range of keys as tiles: how many, and where each begins. */
 export class TileRange {

@@ -1,5 +1,5 @@
 import { TileRange, type PipelineMaker } from "./pipeline.ts";
-import type { TileCopies } from "../stage/index.ts";
+import type { TileCopies } from "../stage/stage.ts";
 
 /**
  * Asynchronous copies into a ring of slots: while one tile is used, the next ones are on their way, no register holds

@@ -2,8 +2,11 @@ import { u32 } from "@evolver/kernel";
 import type { Gpu } from "@evolver/kernel";
 import type { Geometry } from "../geometry.ts";
 import type { UIndex } from "../runs.ts";
-import type { TileCopies } from "../stage/index.ts";
+import type { TileCopies } from "../stage/stage.ts";
 import { TileRange, type Pipeline, type PipelineMaker } from "./pipeline.ts";
+
+/** Subgroups that copy and do not compute. */
+export const PRODUCERS = 2;
 
 /**
  * Some subgroups only copy, the others only compute. Where subgroups can wait for each other, they meet at phase

@@ -1,6 +1,6 @@
 import type { U32 } from "@evolver/kernel";
 import { TileRange, type PipelineMaker } from "./pipeline.ts";
-import type { TileCopies, TilePart } from "../stage/index.ts";
+import type { TileCopies, TilePart } from "../stage/stage.ts";
 
 /**
  * Asynchronous copies half a tile apart: the values of a tile are on their way while its keys are used, and the next

@@ -1,4 +1,4 @@
-import type { Schedule } from "./index.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** As many workgroups as tiles, in the order of the tiles; the linear index has no limit on any axis of the grid. */
 export const oneWorkgroupATile: Schedule = {

@@ -1,7 +1,7 @@
 import { elementBytes, min, u32 } from "@evolver/kernel";
 import type { U32 } from "@evolver/kernel";
 import type { QueueSymbols } from "../params.ts";
-import type { Schedule, Tiling } from "./index.ts";
+import type { Schedule, Tiling } from "./schedule.ts";
 
 /** What K and V of the heads in progress may take, to stay in a second-level cache; FlashAttention-3's number. */
 const CACHE_BYTES = 32 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { min } from "@evolver/kernel";
 import type { U32 } from "@evolver/kernel";
 import { readRun, type UIndex } from "../runs.ts";
-import type { StageMaker } from "./index.ts";
+import type { StageMaker } from "./stage.ts";
 
 /** Straight from global memory, each row of queries anew; whatever reuse there is, caches must find. */
 export const globalStage: StageMaker = (_gpu, geometry) => (keys, values) => ({

@@ -2,7 +2,7 @@ import { f32 } from "@evolver/kernel";
 import type { Layout, SharedArray, U32 } from "@evolver/kernel";
 import { Copier, type HeadCopy, type RowCopy } from "../copy.ts";
 import { plus, readRun, times } from "../runs.ts";
-import type { StageMaker } from "./index.ts";
+import type { StageMaker } from "./stage.ts";
 
 /**
  * Tiles in shared memory, copied by a crew together: each element is read from global memory once a workgroup, in
