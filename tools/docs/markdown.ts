@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, "..", "..");
 
 /** The documents whose code is checked, as paths from the root. */
 export function documents(): string[] {
-  return globSync(["*.md", "docs/**/*.md"], { cwd: root }).toSorted();
+  return globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root }).toSorted();
 }
 
 const FENCED = /^```([^\n`]*)\n([\s\S]*?)^```$/gm;
