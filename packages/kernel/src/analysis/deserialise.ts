@@ -5,7 +5,6 @@
 
 import type {
   AsyncCopyNode,
-  AtomicOp,
   BuiltinName,
   KernelIR,
   MemoryOrder,
@@ -13,6 +12,7 @@ import type {
   Role,
   SubgroupOp,
 } from "../ir/nodes.ts";
+import type { AtomicOp } from "../ir/atomics.ts";
 import type { OpName } from "../ir/ops.ts";
 import { SERIAL_FORMAT, SERIAL_VERSION } from "../ir/serialise.ts";
 import { fixedSite, type Site } from "../ir/site.ts";

@@ -4,7 +4,8 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { AccessWidth, AtomicOp, MemoryOrder } from "../ir/nodes.ts";
+import type { AtomicOp } from "../ir/atomics.ts";
+import type { AccessWidth, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { elementBytes } from "../ir/types.ts";
 import type { Access, ElementType, Memory, SharedMemory, Value, WordType } from "../ir/types.ts";

@@ -1,3 +1,4 @@
+export * from "./atomics.ts";
 export { hash } from "./hash.ts";
 export * from "./nodes.ts";
 export * from "./ops.ts";
@@ -5,4 +6,19 @@ export { print, type PrintOptions } from "./print.ts";
 export { serialise } from "./serialise.ts";
 export * from "./site.ts";
 export * from "./types.ts";
-export { blocksOf, resultsOf, visitNodes } from "./walk.ts";
+export type { Convergence, Effect } from "./schema.ts";
+export {
+  blocksOf,
+  describeNode,
+  isRemovable,
+  memoriesOf,
+  operandsAtEndOf,
+  operandsOf,
+  operandsOnEntry,
+  phaseBarriersOf,
+  resultsOf,
+  variablesOf,
+  visitNodes,
+  type MemoryAccess,
+  type VariableAccess,
+} from "./walk.ts";

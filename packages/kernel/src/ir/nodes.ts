@@ -3,6 +3,7 @@
  * blocks. Nothing here knows how a node is recorded, checked, run or emitted.
  */
 
+import type { AtomicOp } from "./atomics.ts";
 import type { OpName } from "./ops.ts";
 import type { Site } from "./site.ts";
 import type { GlobalMemory, Memory, Param, PhaseBarrier, SharedMemory, Value, Variable } from "./types.ts";
@@ -73,18 +74,6 @@ export interface StoreNode extends NodeBase {
   readonly index: Value;
   readonly values: readonly Value[];
 }
-
-export type AtomicOp =
-  | "load"
-  | "store"
-  | "add"
-  | "min"
-  | "max"
-  | "and"
-  | "or"
-  | "xor"
-  | "exchange"
-  | "compareExchange";
 
 /**
  * What an atomic operation orders. `relaxed` orders nothing. `acquire` makes what the releasing invocation wrote

@@ -1,45 +1,159 @@
-/** Small helpers over IR nodes that printers, checkers and analyses share. They assume nothing about validity. */
+/**
+ * What is known of any node without a word about its kind: the values it uses and defines, the memory it touches, the
+ * blocks inside it. All of it follows from the rows of schema.ts. Nothing here assumes that the IR is valid;
+ * the kinds of its nodes must exist.
+ */
 
-import type { Block, KernelIR, Node } from "./nodes.ts";
-import type { Value } from "./types.ts";
+import type { DefinitionShape, FieldShape, MemoryShape, UseShape, VariableShape } from "./fields.ts";
+import type { Block, KernelIR, Node, NodeKind } from "./nodes.ts";
+import { rowOf, schema } from "./schema.ts";
+import type { Access, Memory, PhaseBarrier, Value, Variable } from "./types.ts";
+
+/** A field of a node, or one inside it, and what it holds. */
+interface Found<T, S> {
+  readonly held: T;
+  readonly shape: S;
+}
+
+type ByKind<R> = Readonly<Record<NodeKind, (node: Node) => R>>;
+
+/** Everything below a field whose shape is wanted, in order. */
+function collect(
+  shape: FieldShape,
+  held: unknown,
+  wanted: (shape: FieldShape) => boolean,
+  found: Found<unknown, FieldShape>[],
+): void {
+  if (wanted(shape)) found.push({ held, shape });
+  else if (shape.role === "list")
+    for (const item of held as unknown[]) collect(shape.of, item, wanted, found);
+  else if (shape.role === "optional") {
+    if (held !== null) collect(shape.of, held, wanted, found);
+  } else if (shape.role === "record") {
+    for (const [name, inner] of Object.entries(shape.fields))
+      collect(inner, (held as Record<string, unknown>)[name], wanted, found);
+  }
+}
+
+function contains(shape: FieldShape, wanted: (shape: FieldShape) => boolean): boolean {
+  if (wanted(shape)) return true;
+  if (shape.role === "list" || shape.role === "optional") return contains(shape.of, wanted);
+  return shape.role === "record" && Object.values(shape.fields).some((inner) => contains(inner, wanted));
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** By kind, the fields that are or hold what is wanted. */
+function fieldsWith(kind: NodeKind, wanted: (shape: FieldShape) => boolean): [string, FieldShape][] {
+  return Object.entries<FieldShape>(schema[kind].fields).filter(([, shape]) => contains(shape, wanted));
+}
+
+const held = (node: Node, name: string): unknown => (node as unknown as Record<string, unknown>)[name];
+
+function byKind<R>(make: (kind: NodeKind) => (node: Node) => R): ByKind<R> {
+  const kinds = Object.keys(schema) as NodeKind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<NodeKind, (node: Node) => R>;
+}
+
+/** What the wanted fields of a node hold. Walks ask this of every node, so the simple cases copy nothing. */
+function allHeld<T>(wanted: (shape: FieldShape) => boolean): ByKind<readonly T[]> {
+  return byKind((kind) => {
+    const fields = fieldsWith(kind, wanted);
+    if (fields.length === 0) return () => NOTHING;
+    const [name, shape] = fields[0] as [string, FieldShape];
+    if (fields.length === 1 && wanted(shape)) return (node) => [held(node, name) as T];
+    if (fields.length === 1 && shape.role === "list" && wanted(shape.of))
+      return (node) => held(node, name) as readonly T[];
+    return (node) => {
+      const found: Found<unknown, FieldShape>[] = [];
+      for (const [field, inner] of fields) collect(inner, held(node, field), wanted, found);
+      return found.map((one) => one.held as T);
+    };
+  });
+}
+
+/** The same with the shapes beside what is held. */
+function allFound<T, S extends FieldShape>(
+  wanted: (shape: FieldShape) => boolean,
+): ByKind<readonly Found<T, S>[]> {
+  return byKind<readonly Found<T, S>[]>((kind) => {
+    const fields = fieldsWith(kind, wanted);
+    if (fields.length === 0) return () => NOTHING;
+    return (node) => {
+      const found: Found<unknown, FieldShape>[] = [];
+      for (const [name, shape] of fields) collect(shape, held(node, name), wanted, found);
+      return found as Found<T, S>[];
+    };
+  });
+}
+
+const isUse = (shape: FieldShape): shape is UseShape => shape.role === "use";
+const isDefinition = (shape: FieldShape): shape is DefinitionShape => shape.role === "definition";
+
+const operands = allHeld<Value>(isUse);
+const operandsHere = allHeld<Value>((shape) => isUse(shape) && shape.endOf === null);
+const lateOperands = allFound<Value, UseShape>((shape) => isUse(shape) && shape.endOf !== null);
+const uses = allFound<Value, UseShape>(isUse);
+const results = allHeld<Value>(isDefinition);
+const resultsHere = allHeld<Value>((shape) => isDefinition(shape) && shape.startOf === null);
+const blocks = allHeld<Block>(({ role }) => role === "block");
+const memories = allFound<Memory, MemoryShape>(({ role }) => role === "memory");
+const phaseBarriers = allHeld<PhaseBarrier>(({ role }) => role === "phaseBarrier");
+const variables = allFound<Variable, VariableShape>(({ role }) => role === "variable");
+
+/** The values that a node itself uses, not those that its blocks use; the test of a `while` counts. */
+export const operandsOf = (node: Node): readonly Value[] => operands[node.kind](node);
+
+/** The values that a node uses where it stands: all operands but those that `operandsAtEndOf` gives. */
+export const operandsOnEntry = (node: Node): readonly Value[] => operandsHere[node.kind](node);
+
+/** The values that a node uses whenever one of its blocks has run: the test of a `while`, after its condition. */
+export function operandsAtEndOf(node: Node, block: Block): readonly Value[] {
+  const late = lateOperands[node.kind](node);
+  if (late.length === 0) return NOTHING;
+  return late.flatMap((one) => (held(node, one.shape.endOf as string) === block ? [one.held] : []));
+}
+
+/** The operands with the word for each and the types that it may have. */
+export const usesOf = (node: Node): readonly Found<Value, UseShape>[] => uses[node.kind](node);
 
 /** The values that a node defines; a loop's induction value counts. */
-export function resultsOf(node: Node): readonly Value[] {
-  switch (node.kind) {
-    case "const":
-    case "param":
-    case "builtin":
-    case "op":
-    case "varGet":
-    case "uniformLoad":
-      return [node.result];
-    case "load":
-    case "subgroup":
-      return node.results;
-    case "atomic":
-      return node.result === null ? [] : [node.result];
-    case "for":
-      return [node.induction];
-    default:
-      return [];
-  }
-}
+export const resultsOf = (node: Node): readonly Value[] => results[node.kind](node);
+
+/** The values that a node defines for what follows it: not a loop's induction value, which only its body has. */
+export const resultsHereOf = (node: Node): readonly Value[] => resultsHere[node.kind](node);
 
 /** The blocks nested directly in a node, in the order in which they stand. */
-export function blocksOf(node: Node): readonly Block[] {
-  switch (node.kind) {
-    case "if":
-      return [node.then, node.else];
-    case "for":
-      return [node.body];
-    case "while":
-      return [node.condition, node.body];
-    case "roles":
-      return node.roles.map((role) => role.body);
-    default:
-      return [];
-  }
+export const blocksOf = (node: Node): readonly Block[] => blocks[node.kind](node);
+
+export interface MemoryAccess {
+  readonly memory: Memory;
+  readonly access: Access;
 }
+
+/** The memories that a node itself touches, and what it does with each. */
+export function memoriesOf(node: Node): readonly MemoryAccess[] {
+  return memories[node.kind](node).map(({ held: memory, shape }) => {
+    const { access } = shape;
+    if (typeof access === "string") return { memory, access };
+    return { memory, access: access[(node as { readonly op: string }).op] as Access };
+  });
+}
+
+/** The phase barriers that a node itself touches. */
+export const phaseBarriersOf = (node: Node): readonly PhaseBarrier[] => phaseBarriers[node.kind](node);
+
+export interface VariableAccess {
+  readonly variable: Variable;
+  readonly does: "declare" | "read" | "write";
+}
+
+/** The variables that a node itself declares, reads or writes. */
+export const variablesOf = (node: Node): readonly VariableAccess[] =>
+  variables[node.kind](node).map(({ held: variable, shape }) => ({ variable, does: shape.does }));
+
+/** Whether a node may be left out if nobody uses what it gives. */
+export const isRemovable = (node: Node): boolean => rowOf(node).effect === "none";
 
 /** Calls `visit` for each node in program order, outer nodes before those nested in them. */
 export function visitNodes(block: Block, visit: (node: Node) => void): void {
@@ -59,37 +173,5 @@ export function findDefinition(ir: KernelIR, id: number): Node | undefined {
 }
 
 /** A short name of a node for messages: "op add", "load of x", "if". */
-export function describeNode(node: Node): string {
-  switch (node.kind) {
-    case "op":
-    case "subgroup":
-      return `${node.kind} ${node.op}`;
-    case "builtin":
-      return `builtin ${node.builtin}`;
-    case "param":
-      return `param ${node.name}`;
-    case "const":
-      return `const ${String(node.value)}`;
-    case "load":
-    case "uniformLoad":
-      return `${node.kind} of ${node.memory.name}`;
-    case "store":
-      return `store to ${node.memory.name}`;
-    case "atomic":
-      return `atomic ${node.op} on ${node.memory.name}`;
-    case "barrier":
-      return node.scope === "subgroup" ? "subgroup barrier" : "barrier";
-    case "asyncCopy":
-      return `${node.kind} from ${node.from.name} to ${node.to.name}`;
-    case "arrive":
-      return `arrive at ${node.barrier.name}`;
-    case "awaitPhase":
-      return `awaitPhase of ${node.barrier.name}`;
-    case "var":
-    case "varGet":
-    case "varSet":
-      return `${node.kind} of ${node.variable.name}`;
-    default:
-      return node.kind;
-  }
-}
+export const describeNode = (node: Node): string =>
+  Object.hasOwn(schema, node.kind) ? rowOf(node).describe(node) : String(node.kind);
