@@ -37,7 +37,7 @@ export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
 export type { Xyz } from "./frontend/indices.ts";
 export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phaseBarriers.ts";
 export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
-export { RegisterArray, Var, type VariableType } from "./frontend/variable.ts";
+export { RegisterArray, Var } from "./frontend/variable.ts";
 export {
   AtomicArray,
   SharedArray,

@@ -6,7 +6,15 @@
  * is 0 or 1, and `m` is the portable mathematics of math.ts.
  */
 
-import { isFloat, isHalf, isInteger, type ScalarType } from "./types.ts";
+import {
+  isFloat,
+  isHalf,
+  isInteger,
+  scalarTypes,
+  type HalfType,
+  type ScalarType,
+  type WordType,
+} from "./types.ts";
 
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
@@ -22,7 +30,7 @@ export interface OpRow {
 type Signature = OpRow["signature"];
 
 const isNumeric = (type: ScalarType | undefined): boolean => isInteger(type) || isFloat(type);
-const isWord = (type: ScalarType | undefined): boolean => isInteger(type) || type === "f32";
+const isWord = (type: ScalarType | undefined): boolean => type !== undefined && scalarTypes[type].word;
 
 const sameOperands =
   (arity: number, accept: (type: ScalarType | undefined) => boolean, result?: ScalarType): Signature =>
@@ -37,23 +45,7 @@ const numericOrIndex = (type: ScalarType | undefined): boolean => isNumeric(type
 const bitwise = (type: ScalarType | undefined): boolean => isInteger(type) || type === "bool";
 
 /** Wraps a JavaScript expression into the range of a type. */
-function wrap(expression: string, type: ScalarType): string {
-  switch (type) {
-    case "f32":
-      return `fround(${expression})`;
-    case "f16":
-      return `m.roundF16(${expression})`;
-    case "bf16":
-      return `m.roundBF16(${expression})`;
-    case "i32":
-      return `(${expression}|0)`;
-    case "u32":
-      return `((${expression})>>>0)`;
-    case "bool":
-    case "index":
-      return `(${expression})`;
-  }
-}
+const wrap = (expression: string, type: ScalarType): string => scalarTypes[type].wrap(expression);
 
 const infix =
   (operator: string): OpRow["js"] =>
@@ -97,7 +89,7 @@ const shift = (js: OpRow["js"]): OpRow => ({
   js,
 });
 
-const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => ({
+const convertTo = (target: WordType | "bool" | "index"): OpRow => ({
   signature: ([source, ...rest]) => {
     if (rest.length > 0 || source === undefined || source === "index") return null;
     if (target === "index") return isInteger(source) ? "index" : null;
@@ -108,20 +100,20 @@ const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => (
   js: ([a], source) => {
     if (target === "index") return `(${a})`;
     if (target === "bool") return `(${a}!==0?1:0)`;
-    if (source === "f32" && target !== "f32") return `m.f32To${target === "i32" ? "I32" : "U32"}(${a})`;
+    if (source === "f32" && target !== "f32") return `m.f32To${scalarTypes[target].suffix}(${a})`;
     return wrap(a as string, target);
   },
 });
 
 /** From one floating-point type to a shorter one. */
-const roundTo = (target: "f16" | "bf16"): OpRow => ({
+const roundTo = (target: HalfType): OpRow => ({
   signature: sameOperands(1, isFloat, target),
   flops: 0,
   unit: "arithmetic",
   js: ([a], source) => (source === target ? `(${a})` : wrap(a as string, target)),
 });
 
-const bitcastTo = (target: "f32" | "i32" | "u32"): OpRow => ({
+const bitcastTo = (target: WordType): OpRow => ({
   signature: ([source, ...rest]) => (rest.length === 0 && isWord(source) ? target : null),
   flops: 0,
   unit: "arithmetic",
@@ -190,7 +182,7 @@ export const ops = define({
     signature: sameOperands(3, isFloat),
     flops: 2,
     unit: "arithmetic",
-    js: ([a, b, c], type) => `m.fma${isHalf(type) ? type.toUpperCase() : ""}(${a},${b},${c})`,
+    js: ([a, b, c], type) => `m.fma${isHalf(type) ? scalarTypes[type].suffix : ""}(${a},${b},${c})`,
   },
   /** `select(condition, ifTrue, ifFalse)`; both sides are evaluated. */
   select: {
