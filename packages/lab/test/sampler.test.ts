@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Random, compareSamplers, deriveSeed, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
-import type { Axis, Memory, Space, Study } from "../src/index.ts";
-import { fakeBaseline, fakeDefinition, fakeTime, openFakeJudge } from "./fake.ts";
+import type { Axis, Memory, Space, OpenStudy } from "../src/index.ts";
+import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
-async function openFake(): Promise<Study> {
-  return fakeDefinition.open({ size: 1 }, { id: "sim" });
+async function openFake(): Promise<OpenStudy> {
+  return fakeStudy.open({ size: 1 }, { id: "sim" });
 }
 
 /** Lets a sampler look for so many trials; rejects some points as a judge would. */
@@ -107,7 +107,7 @@ describe("the evolutionary sampler", () => {
 
   it("beats random search at the same number of trials on at least 8 of 10 seeds", async () => {
     const openJudge = openFakeJudge();
-    const report = await compareSamplers(fakeDefinition, { trials: 40, seeds: 10, openJudge });
+    const report = await compareSamplers(fakeStudy, { trials: 40, seeds: 10, openJudge });
     expect(report.rows).toHaveLength(10);
     expect(report.wins + report.ties + report.losses).toBe(10);
     expect(report.wins).toBeGreaterThanOrEqual(8);
@@ -116,7 +116,7 @@ describe("the evolutionary sampler", () => {
 
   it("does not beat itself", async () => {
     const openJudge = openFakeJudge();
-    const report = await compareSamplers(fakeDefinition, {
+    const report = await compareSamplers(fakeStudy, {
       trials: 20,
       seeds: 4,
       openJudge,

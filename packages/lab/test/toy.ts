@@ -10,8 +10,8 @@ import type {
   Measurement,
   Plan,
   Point,
+  OpenStudy,
   Study,
-  StudyDefinition,
 } from "../src/index.ts";
 import type { MatvecShape } from "./cheats/matvec.ts";
 import { measureWallClock } from "../src/index.ts";
@@ -138,7 +138,7 @@ function plan(point: ToyPoint, shape: Json, { subgroup }: { readonly subgroup: n
   };
 }
 
-function openToy(device: string): Study<ToyPoint, MatvecShape> {
+function openToy(device: string): OpenStudy<ToyPoint, MatvecShape> {
   const baseline: ToyPoint = { rows: 1, vector: 1, weights: "global", unroll: 1 };
   return {
     space: { axes, whyInvalid: () => null },
@@ -165,16 +165,16 @@ function openToy(device: string): Study<ToyPoint, MatvecShape> {
 
 function define(
   name: string,
-  change: (study: Study<ToyPoint, MatvecShape>) => Study<ToyPoint, MatvecShape>,
-): StudyDefinition {
+  change: (study: OpenStudy<ToyPoint, MatvecShape>) => OpenStudy<ToyPoint, MatvecShape>,
+): Study {
   return {
     id: name,
     title: "Matrix times vector",
     module: import.meta.url,
     export: name,
-    defaultInput: {},
+    options: [],
     parseInput: (input) => Promise.resolve(input),
-    open: (_, { id }) => Promise.resolve(change(openToy(id)) as unknown as Study),
+    open: (_, { id }) => Promise.resolve(change(openToy(id))),
   };
 }
 

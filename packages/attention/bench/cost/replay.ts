@@ -7,7 +7,7 @@ import {
   samplerNamed,
   type Memory,
   type Space,
-  type Study,
+  type OpenStudy,
 } from "@evolver/lab";
 
 export interface Measured {
@@ -34,7 +34,7 @@ export async function replay(pool: readonly Measured[], proposals: number, seed:
   const never = new AbortController().signal;
   while (memory.length < pool.length) {
     const proposed = sampler.propose({ space, memory, count: proposals, focus: [], explore: 0, random });
-    const { point } = await mostPromising({ predict } as unknown as Study, proposed, never);
+    const { point } = await mostPromising({ predict } as unknown as OpenStudy, proposed, never);
     const timeMs = pool[point["candidate"] as number]?.measuredMs as number;
     memory.push({ trial: memory.length, key: pointKey(space, point), point, parents: [], timeMs });
   }

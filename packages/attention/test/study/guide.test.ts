@@ -14,7 +14,7 @@ import type { CountedSubject } from "../../src/study/guide/frame.ts";
 import { COMMON, countLadder } from "../../src/study/guide/index.ts";
 import { lessonOf } from "../../src/study/guide/lessons/index.ts";
 import { renderGuide } from "../../src/study/guide/render.ts";
-import { findStudy } from "@evolver/studies";
+import { study } from "@evolver/attention/study";
 
 const SHAPE = "B1,Hq8,Hkv8,S1024,D64";
 
@@ -441,7 +441,7 @@ describe("evidence", () => {
   });
 
   it("in no folder is refused before anything is counted", async () => {
-    const guide = findStudy("attention").guide({ evidence: join(folder, "none"), pictures: "ladder" });
+    const guide = study.guide!({ evidence: join(folder, "none"), pictures: "ladder" });
     await expect(guide).rejects.toMatchObject({ code: "EVIDENCE_NOT_FOUND" });
   });
 });

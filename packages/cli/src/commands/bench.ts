@@ -13,11 +13,13 @@ import {
   type Section,
 } from "@evolver/machine";
 import { benchWarnings } from "../benchWarnings.ts";
+import { newCommand, type MakeCommand } from "../command.ts";
+import { deviceOption, list } from "../options.ts";
 import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
-export interface BenchOptions {
+interface BenchOptions {
   readonly device: string;
   /** Ids of tests; all if absent. */
   readonly only?: readonly string[];
@@ -29,7 +31,20 @@ export interface BenchOptions {
   readonly json: boolean;
 }
 
-export async function bench(what: string, options: BenchOptions): Promise<number> {
+export const benchCommand: MakeCommand = ({ finish }) =>
+  newCommand(
+    "bench",
+    "measure a device: bandwidth, latency, throughput, occupancy; every result is verified (docs/microbench.md)",
+  )
+    .argument("<benchmark>", "microbench")
+    .addOption(deviceOption("sim"))
+    .option("--only <tests>", "only these, such as streams,chase", list)
+    .option("--quick", "smaller arrays and fewer settings", false)
+    .option("--save <file>", "write a machine profile with what was measured")
+    .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
+    .action(async (what: string, options: BenchOptions) => finish(await bench(what, options)));
+
+async function bench(what: string, options: BenchOptions): Promise<number> {
   if (what !== "microbench") {
     throw new EvolverError("UNKNOWN_BENCHMARK", `there is no benchmark "${what}"`, {
       hint: "there is microbench",

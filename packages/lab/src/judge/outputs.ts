@@ -1,7 +1,7 @@
 /** Compares what came out with the truth. A NaN never passes, nor does an element that nothing wrote. */
 
 import type { AnyTypedArray } from "@evolver/device";
-import type { Case, Expected } from "../study/study.ts";
+import type { Case, Expected } from "../study/case.ts";
 
 export type Outputs = Readonly<Record<string, AnyTypedArray>>;
 

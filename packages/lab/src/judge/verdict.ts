@@ -2,7 +2,8 @@
 
 import type { Counters } from "@evolver/device";
 import type { Json } from "../json.ts";
-import type { Point, TimeKind } from "../study/study.ts";
+import type { TimeKind } from "../study/measurement.ts";
+import type { Point } from "../study/point.ts";
 
 export type VerdictStatus =
   | "ok"

@@ -4,7 +4,7 @@
  */
 
 import { isClocked } from "@evolver/device";
-import type { BoundPlan, MeasureContext, Measurement } from "../study/study.ts";
+import type { BoundPlan, MeasureContext, Measurement } from "../study/measurement.ts";
 
 const DEFAULT_ROUNDS = 15;
 const WARM_UP = 2;

@@ -4,7 +4,7 @@
  * the few hundred trials that a study has.
  */
 
-import type { Axis, Point, Space } from "../study/study.ts";
+import type { Axis, Point, Space } from "../study/point.ts";
 import type { Memory } from "./sampler.ts";
 
 interface Prediction {

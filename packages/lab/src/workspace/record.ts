@@ -5,7 +5,8 @@
 
 import { EvolverError } from "@evolver/base";
 import { canonicalJson, sha256 } from "../json.ts";
-import type { StudyInput, TimeKind } from "../study/study.ts";
+import type { TimeKind } from "../study/measurement.ts";
+import type { StudyInput } from "../study/option.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
 
 /** What is optimised. Times are comparable within one objective only; a workspace may hold several. */
