@@ -8,7 +8,8 @@ import { hash } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import type { Device, DeviceLimits, Program, TypedArrayOf } from "../core/device.ts";
 import { buildFor } from "../core/build.ts";
-import { checkBufferContents } from "../core/launch.ts";
+import { checkBufferContents } from "../core/buffer.ts";
+import { deviceRows } from "../core/rows.ts";
 import { CpuBuffer } from "./buffer.ts";
 import { compileKernel, type CompiledKernel } from "./compile.ts";
 import { DeviceMemory } from "./memory.ts";
@@ -49,7 +50,7 @@ export class CpuDevice implements Device {
   readonly id = "cpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = false;
+  readonly forwardProgress = deviceRows.cpu.forwardProgress;
   readonly limits: DeviceLimits;
   readonly workers: number;
   readonly memory: DeviceMemory;

@@ -3,7 +3,9 @@
 import { math } from "@evolver/kernel";
 import type { KernelIR, Memory, Params } from "@evolver/kernel";
 import type { Launch, Program, RunResult } from "../core/device.ts";
-import { newArray, resolveLaunch, HostBuffer } from "../core/launch.ts";
+import { newArray } from "../core/arrays.ts";
+import { HostBuffer } from "../core/buffer.ts";
+import { resolveLaunch } from "../core/launch.ts";
 import type { ResolvedLaunch } from "../core/launch.ts";
 import { Codegen } from "./codegen.ts";
 import type { GeneratedCode } from "./codegen.ts";
