@@ -3,8 +3,8 @@
  * rounds in which each takes its turn. This process is the conductor; PyTorch's side is peers.py. One JSON document
  * on stdout, a table on stderr. Exits 1 where an output is not right.
  *
- *     node packages/studies/bench/peers.ts --device cuda [--shape B1,H8,S1024,D64 …] [--profile FILE.json]
- *     node packages/studies/bench/peers.ts --device webgpu --no-torch
+ *     node packages/attention/bench/peers.ts --device cuda [--shape B1,H8,S1024,D64 …] [--profile FILE.json]
+ *     node packages/attention/bench/peers.ts --device webgpu --no-torch
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -2,9 +2,8 @@
 
 import { printShape } from "../shape.ts";
 import { SHOWN, type CountedRung } from "./counted.ts";
-import type { Evidence, LadderPair } from "./evidence.ts";
 import type { Lesson } from "./lessons/index.ts";
-import { microseconds, number, percent, prose, table } from "@evolver/guide";
+import { inputOf, number, percent, prose, table, TIME_HEADS, timeRow, type Evidence } from "@evolver/guide";
 import type { Subject } from "./subject.ts";
 
 export interface SectionParts {
@@ -118,28 +117,6 @@ function timesOf({ evidence, subject }: SectionParts): string {
     "lrrrrr",
     rows.map((pair) => timeRow(inputOf(pair), pair, id)),
   );
-}
-
-export const TIME_HEADS = [
-  "",
-  "CUDA, measured µs",
-  "TFLOP/s",
-  "WebGPU, measured µs",
-  "TFLOP/s",
-  "modelled µs",
-] as const;
-
-export const inputOf = ({ cuda, webgpu }: LadderPair): string => (cuda ?? webgpu)?.input ?? "";
-
-export function timeRow(first: string, { cuda, webgpu }: LadderPair, id: string): string[] {
-  const measured = [cuda, webgpu].flatMap((ladder) => {
-    const rung = ladder?.rungs.get(id);
-    if (rung === undefined) return ["not measured", ""];
-    const speed = rung.tflops.toFixed(2);
-    return [microseconds(rung.timeMs), rung.verified ? speed : `${speed}, wrong result`];
-  });
-  const modelled = (cuda?.rungs.get(id) ?? webgpu?.rungs.get(id))?.modelledTimeMs;
-  return [first, ...measured, modelled === undefined ? "" : microseconds(modelled)];
 }
 
 /** What the hardware's counters say to the simulator's. */

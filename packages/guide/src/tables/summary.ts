@@ -1,13 +1,14 @@
 /** The one table of README.md, the ladder's own report, and where every file came from. */
 
-import { table } from "@evolver/guide";
-import { inputOf, timeRow, TIME_HEADS } from "../../../packages/attention/src/study/guide/section.ts";
+import { table } from "../markdown.ts";
+import { inputOf, timeRow, TIME_HEADS } from "./times.ts";
 import { championsOf } from "./evolution.ts";
 import { digits, notMeasured, NOTHING, orNothing, share } from "./format.ts";
 import { bestOfOurs, shareOfPeak, torchBestOf, torchMathOf } from "./peers.ts";
-import type { H200, PeerEntry } from "./read.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import type { PeerEntry } from "../evidence/peers.ts";
 
-export function readmeBlock(evidence: H200): string {
+export function readmeBlock(evidence: MachineEvidence): string {
   const { peers } = evidence;
   if (peers === null)
     return notMeasured("The attention ladder beside PyTorch on an H200", "evidence/h200/peers.json");
@@ -51,7 +52,7 @@ export function readmeBlock(evidence: H200): string {
 }
 
 /** Measured times beside those that the cost model gives. */
-export function ladderBlock({ ladders }: H200): string {
+export function ladderBlock({ ladders }: MachineEvidence): string {
   if (ladders.length === 0) return notMeasured("The ladder's own report", "ladder-cuda.json");
   return ladders
     .flatMap((pair) => {
@@ -72,7 +73,7 @@ export function ladderBlock({ ladders }: H200): string {
 }
 
 /** What was run for each file; it says so itself. */
-export function sourcesBlock({ sources }: H200): string {
+export function sourcesBlock({ sources }: MachineEvidence): string {
   if (sources.length === 0) return notMeasured("The H200", "evidence/h200/*.json");
   const named = [...new Set(sources.flatMap(({ gpu }) => gpu ?? []))];
   // Some files say less of the same machine.

@@ -1,8 +1,11 @@
 /** The ladder beside PyTorch, and over WebGPU. */
 
-import { table } from "@evolver/guide";
+import { table } from "../markdown.ts";
 import { digits, inWords, notMeasured, NOTHING, orNothing, share, times } from "./format.ts";
-import type { H200, PeerEntry, Peers, PeerShape } from "./read.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import { roofsOf as measuredRoofsOf } from "../evidence/microbench.ts";
+import type { PeerEntry, Peers, PeerShape } from "../evidence/peers.ts";
+import type { MeasuredStudy } from "../evidence/study.ts";
 
 /** What shares are of. */
 interface Roofs {
@@ -12,7 +15,8 @@ interface Roofs {
 }
 
 /** Of this machine's microbenchmarks; without them, of what the benchmark itself was given. */
-function roofsOf({ roof }: H200): Roofs {
+function roofsOf({ microbench }: MachineEvidence): Roofs {
+  const roof = microbench === null ? null : measuredRoofsOf(microbench);
   const peak = roof?.peakGflops ?? null;
   const bandwidth = roof?.memoryGBPerSecond ?? null;
   const known = [
@@ -30,7 +34,7 @@ function roofsOf({ roof }: H200): Roofs {
   };
 }
 
-export const shareOfPeak = (evidence: H200, entry: PeerEntry): number | null =>
+export const shareOfPeak = (evidence: MachineEvidence, entry: PeerEntry): number | null =>
   roofsOf(evidence).ofPeak(entry);
 
 /** "torch math repeated" → "PyTorch math, repeated": heads repeated before the timing; "gqa": by PyTorch itself. */
@@ -114,7 +118,7 @@ const failuresOf = ({ failures }: Peers): string[] =>
   failures.map(({ shape, why }) => `${shape}: not measured (${why.split("\n")[0]}).`);
 
 /** A line for each point that is no rung. */
-function pointsOf(peers: Peers): string[] {
+function pointsOf(study: MeasuredStudy, peers: Peers): string[] {
   const points = new Map(
     peers.shapes.flatMap(({ entries }) =>
       entries.flatMap(({ id, kind, point }) =>
@@ -123,11 +127,11 @@ function pointsOf(peers: Peers): string[] {
     ),
   );
   if (points.size === 0) return [];
-  const lines = [...points].map(([id, point]) => `- *${id}*: ${inWords(point)}`);
+  const lines = [...points].map(([id, point]) => `- *${id}*: ${inWords(study, point)}`);
   return [`Points beside the rungs, with the rung's own values in parentheses:\n\n${lines.join("\n")}`];
 }
 
-export function peersBlock(evidence: H200): string {
+export function peersBlock(evidence: MachineEvidence): string {
   const { peers } = evidence;
   if (peers === null) return notMeasured("The ladder beside PyTorch", "peers.json");
   const roofs = roofsOf(evidence);
@@ -153,11 +157,11 @@ export function peersBlock(evidence: H200): string {
     `${originSentence(peers)}; ${peers.torch === null ? "without PyTorch" : `PyTorch ${peers.torch}`}; medians of ${peers.rounds} interleaved rounds. ${roofs.text} The last two columns say how many times as fast as PyTorch's best and as its math path.${wrong ? " ✗: the result is not within the tolerance." : ""}`,
     ...sections.flat().filter((part) => part !== ""),
     ...failuresOf(peers),
-    ...pointsOf(peers),
+    ...pointsOf(evidence.study, peers),
   ].join("\n\n");
 }
 
-export function webgpuBlock(evidence: H200): string {
+export function webgpuBlock(evidence: MachineEvidence): string {
   const { peers, peersWebgpu: webgpu } = evidence;
   if (webgpu === null) return notMeasured("The ladder over WebGPU", "peers-webgpu.json");
   const roofs = roofsOf(evidence);

@@ -1,25 +1,24 @@
 /** What evolution found on the GPU, and how it compares with the rungs and with PyTorch. */
 
-import { axes, fitPoint, forwardFlops, type FlashPoint } from "@evolver/attention";
-import { table } from "@evolver/guide";
-import { printShape } from "../../../packages/attention/src/study/shape.ts";
+import type { Point } from "@evolver/lab";
+import { table } from "../markdown.ts";
 import {
   byChanges,
   changesFrom,
   digits,
-  REGISTER_TILES,
   microseconds,
   NOTHING,
   notMeasured,
   orNothing,
-  problemIn,
   share,
   times,
 } from "./format.ts";
 import { bestOfOurs, torchBestOf, torchMathOf } from "./peers.ts";
-import type { Evolution, H200, PeerEntry, PeerShape } from "./read.ts";
+import type { Evolution } from "../evidence/evolution.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import { roofsOf } from "../evidence/microbench.ts";
+import type { PeerEntry, PeerShape } from "../evidence/peers.ts";
 
-const SUBGROUP = 32;
 /** After a number from two runs of the GPU. */
 const APART = "†";
 
@@ -33,27 +32,31 @@ export interface Champion {
   readonly entry: PeerEntry | null;
 }
 
-export function championsOf(evidence: H200): Champion[] {
+export function championsOf(evidence: MachineEvidence): Champion[] {
   return evidence.evolutions.map((evolution) => {
     const { champion, device, input } = evolution;
-    const problem = problemIn(input);
-    const shape = problem === null ? null : printShape(problem);
-    const entry = entryOf(shapeIn(evidence, device, shape), champion.point);
+    const problem = evidence.study.problemOf(input);
+    const shape = problem?.shape ?? null;
+    const entry = entryOf(evidence, shapeIn(evidence, device, shape), champion.point);
     const timeMs = entry?.timeMs ?? champion.timeMs;
-    const tflops = problem === null ? null : forwardFlops(problem) / timeMs / 1e9;
+    const tflops = problem === null ? null : problem.flops / timeMs / 1e9;
     return { evolution, shape, tflops, timeMs, entry };
   });
 }
 
-function shapeIn({ peers, peersWebgpu }: H200, device: string, shape: string | null): PeerShape | null {
+function shapeIn(
+  { peers, peersWebgpu }: MachineEvidence,
+  device: string,
+  shape: string | null,
+): PeerShape | null {
   const report = device === "webgpu" ? peersWebgpu : peers;
   return report?.shapes.find((each) => each.shape === shape) ?? null;
 }
 
-function entryOf(shape: PeerShape | null, point: FlashPoint | null): PeerEntry | null {
+function entryOf({ study }: MachineEvidence, shape: PeerShape | null, point: Point | null): PeerEntry | null {
   if (shape === null || point === null) return null;
-  const same = (other: FlashPoint | null): boolean =>
-    other !== null && axes.every(({ name }) => other[name] === point[name]);
+  const same = (other: Point | null): boolean =>
+    other !== null && study.axes.every(({ name }) => other[name] === point[name]);
   // A rung that is the champion is no other kernel.
   return (
     shape.entries.find(({ kind, verified, point: other }) => kind !== "torch" && verified && same(other)) ??
@@ -61,10 +64,11 @@ function entryOf(shape: PeerShape | null, point: FlashPoint | null): PeerEntry |
   );
 }
 
-export function evolutionBlock(evidence: H200): string {
-  const { evolutions, roof, has } = evidence;
+export function evolutionBlock(evidence: MachineEvidence): string {
+  const { evolutions, microbench, study, has } = evidence;
   if (evolutions.length === 0) return notMeasured("Evolution", "evolve-NAME.json");
   const champions = championsOf(evidence);
+  const peak = microbench === null ? null : roofsOf(microbench).peakGflops;
   const folder = (name: string): string => `../evidence/h200/evolution/${name}`;
   const comparisons = champions.map((champion) => comparisonRow(evidence, champion));
   const plot = champions.find(({ evolution: { name } }) => has(`evolution/${name}/trials.svg`));
@@ -113,7 +117,7 @@ export function evolutionBlock(evidence: H200): string {
         "run",
         "champion TFLOP/s",
         "of fp32 peak",
-        "k11",
+        study.reference,
         "our best besides",
         "PyTorch's best",
         "PyTorch's math",
@@ -122,15 +126,17 @@ export function evolutionBlock(evidence: H200): string {
       champions.map((champion, k) => [
         champion.evolution.name,
         orNothing(champion.tflops, digits),
-        orNothing(ofPeak(champion.tflops, roof?.peakGflops ?? null), share),
+        orNothing(ofPeak(champion.tflops, peak), share),
         ...(comparisons[k] ?? []),
       ]),
     ),
     ...(comparisons.flat().some((cell) => cell.includes(APART))
       ? [`${APART} Times of two runs on this GPU, not interleaved.`]
       : []),
-    "What each champion differs in from k11 as it fits the shape (k11's values in parentheses):",
-    champions.map((champion) => `- **${champion.evolution.name}**: ${differenceOf(champion)}`).join("\n"),
+    `What each champion differs in from ${study.reference} as it fits the shape (${study.reference}'s values in parentheses):`,
+    champions
+      .map((champion) => `- **${champion.evolution.name}**: ${differenceOf(evidence, champion)}`)
+      .join("\n"),
     ...(plot === undefined
       ? []
       : [`![trials of ${plot.evolution.name}](${folder(plot.evolution.name)}/trials.svg)`]),
@@ -140,12 +146,12 @@ export function evolutionBlock(evidence: H200): string {
 const ofPeak = (tflops: number | null, gflops: number | null): number | null =>
   tflops === null || gflops === null ? null : (1000 * tflops) / gflops;
 
-function comparisonRow(evidence: H200, { evolution, shape, timeMs, entry }: Champion): string[] {
+function comparisonRow(evidence: MachineEvidence, { evolution, shape, timeMs, entry }: Champion): string[] {
   const own = shapeIn(evidence, evolution.device, shape);
   const cuda = shapeIn(evidence, "cuda", shape);
   const best = own === null ? null : bestOfOurs(own, entry);
-  const k11 = own?.entries.find(
-    ({ kind, id, verified }) => kind === "rung" && verified && id === REGISTER_TILES.id,
+  const reference = own?.entries.find(
+    ({ kind, id, verified }) => kind === "rung" && verified && id === evidence.study.reference,
   );
   const over = (other: PeerEntry | null | undefined, interleaved: boolean): string =>
     other === null || other === undefined
@@ -154,16 +160,15 @@ function comparisonRow(evidence: H200, { evolution, shape, timeMs, entry }: Cham
   const here = entry !== null;
   const withTorch = here && evolution.device === "cuda";
   return [
-    over(k11, here),
+    over(reference, here),
     best === null ? NOTHING : `${over(best, here)} (${best.id})`,
     over(cuda === null ? null : torchBestOf(cuda), withTorch),
     over(cuda === null ? null : torchMathOf(cuda), withTorch),
   ];
 }
 
-function differenceOf({ evolution: { champion, input } }: Champion): string {
-  const problem = problemIn(input);
-  if (champion.point === null || problem === null) return champion.title;
-  const fitted = fitPoint(REGISTER_TILES.point, problem, SUBGROUP);
-  return byChanges(REGISTER_TILES.id, changesFrom(fitted, champion.point));
+function differenceOf({ study }: MachineEvidence, { evolution: { champion, input } }: Champion): string {
+  if (champion.point === null || study.problemOf(input) === null) return champion.title;
+  const fitted = study.fitted(study.reference, input);
+  return byChanges(study.reference, changesFrom(study.axes, fitted, champion.point));
 }

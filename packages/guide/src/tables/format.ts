@@ -1,8 +1,7 @@
 /** How numbers and points are written in the tables. */
 
-import { axes, ladder, rungById, type FlashPoint } from "@evolver/attention";
-import { EvolverError } from "@evolver/base";
-import { parseShape } from "../../../packages/attention/src/study/shape.ts";
+import type { Axis, Point } from "@evolver/lab";
+import type { MeasuredStudy } from "../evidence/study.ts";
 
 export const NOTHING = "–";
 
@@ -40,7 +39,7 @@ interface Change {
   readonly to: string;
 }
 
-export const changesFrom = (base: FlashPoint, point: FlashPoint): Change[] =>
+export const changesFrom = (axes: readonly Axis[], base: Point, point: Point): Change[] =>
   axes
     .filter(({ name }) => base[name] !== point[name])
     .map(({ name }) => ({ axis: name, from: String(base[name]), to: String(point[name]) }));
@@ -52,22 +51,9 @@ export function byChanges(id: string, changes: readonly Change[]): string {
 }
 
 /** In words, by the rung whose point is nearest. */
-export function inWords(point: FlashPoint): string {
-  const [nearest] = ladder
-    .map(({ id, point: base }) => ({ id, changes: changesFrom(base, point) }))
+export function inWords({ rungs, axes }: MeasuredStudy, point: Point): string {
+  const [nearest] = rungs
+    .map(({ id, point: base }) => ({ id, changes: changesFrom(axes, base, point) }))
     .toSorted((a, b) => a.changes.length - b.changes.length);
   return nearest === undefined ? NOTHING : byChanges(nearest.id, nearest.changes);
-}
-
-/** What champions are told by: the fastest rung that was written by hand. */
-export const REGISTER_TILES = rungById("k11");
-
-/** The problem that a run's input names; null where it is no shape, such as a file of tensors. */
-export function problemIn(input: string): ReturnType<typeof parseShape> | null {
-  try {
-    return parseShape(input.replace(/, random data$/, ""));
-  } catch (error) {
-    if (error instanceof EvolverError) return null;
-    throw error;
-  }
 }

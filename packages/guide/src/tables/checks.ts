@@ -1,9 +1,9 @@
 /** What was checked on the GPU: the suites by device, and what concerns the machine as a whole. */
 
-import { table } from "@evolver/guide";
+import { table } from "../markdown.ts";
 import { NOTHING, notMeasured } from "./format.ts";
-import type { H200 } from "./read.ts";
-import { GPU_DEVICES, type Checks } from "./readChecks.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import { GPU_DEVICES, type Checks } from "../evidence/checks.ts";
 
 const percent = (value: number): string => `${(value * 100).toFixed(2)} %`;
 
@@ -21,7 +21,7 @@ const counted = ({
 const unless = <T>(value: T | null, print: (value: T) => string): string =>
   value === null ? NOTHING : print(value);
 
-export function checksBlock({ checks }: H200): string {
+export function checksBlock({ checks }: MachineEvidence): string {
   const rows = GPU_DEVICES.map((device) => {
     const { conformance, goldens, faults, property } = checks.devices[device];
     return [

@@ -2,7 +2,7 @@
  * The simulator's counters beside the hardware's: runs Nsight Compute on each rung's kernel and prints one JSON document
  * with a row for each rung and counter; rows that differ by more than 5 % are flagged. Works in the host archive.
  *
- *     node tools/gpu/ncu.ts [--shape B1,H8,S1024,D64] [--rungs k01,k04] [--ncu PATH]
+ *     node packages/attention/bench/ncu.ts [--shape B1,H8,S1024,D64] [--rungs k01,k04] [--ncu PATH]
  *
  * The GPU's clocks are left alone. Nsight Compute empties the caches before each of its passes over a kernel.
  */
@@ -16,12 +16,19 @@ import { fitPoint, ladder, randomInputs, rungById, type AttentionProblem } from 
 import { h200Datasheet } from "@evolver/machine";
 import { openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { bindPlan } from "../../packages/attention/src/study/bind.ts";
-import { countPlan } from "../../packages/attention/src/study/counters.ts";
-import { attentionPlan, buildOf } from "../../packages/attention/src/study/plan.ts";
-import { parseShape } from "../../packages/attention/src/study/shape.ts";
-import { parseNcuCsv, type NcuLaunch } from "./ncuCsv.ts";
-import { comparisons, OPCODES, wantedMetrics, type Comparison, type Counted } from "./ncuMetrics.ts";
+import { bindPlan } from "../src/study/bind.ts";
+import { countPlan } from "../src/study/counters.ts";
+import { attentionPlan, buildOf } from "../src/study/plan.ts";
+import { parseShape } from "../src/study/shape.ts";
+import {
+  comparisons,
+  OPCODES,
+  parseNcuCsv,
+  wantedMetrics,
+  type Comparison,
+  type Counted,
+  type NcuLaunch,
+} from "@evolver/guide";
 
 interface Row {
   readonly rung: string;
@@ -120,7 +127,7 @@ function profileWith(
 ): { rung: string; launch: NcuLaunch }[] {
   const folder = mkdtempSync(join(tmpdir(), "evolver-ncu-"));
   const log = join(folder, "log.csv");
-  const one = join(import.meta.dirname, "../../packages/studies/bench/one.ts");
+  const one = join(import.meta.dirname, "one.ts");
   const listed = rungs.map(({ id }) => id).join(",");
   try {
     const run = spawnSync(

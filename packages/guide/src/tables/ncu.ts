@@ -1,19 +1,12 @@
 /** The simulator's counters beside Nsight Compute's, and why they differ where they do. */
 
-import { ladder } from "@evolver/attention";
-import { table } from "@evolver/guide";
+import { table } from "../markdown.ts";
 import { compact, notMeasured, NOTHING, share } from "./format.ts";
-import type { H200 } from "./read.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import type { HardwareCounter } from "../evidence/ncu.ts";
+import type { MeasuredStudy } from "../evidence/study.ts";
 
-type Row = NonNullable<H200["ncu"]>["rows"][number];
-
-interface Explanation {
-  readonly counters: readonly string[];
-  applies(row: Row): boolean;
-  readonly why: string;
-}
-
-/** The counters that have a column, by their titles in tools/gpu/ncuMetrics.ts. */
+/** The counters that have a column, by their titles in ncuMetrics.ts. */
 export const COLUMNS: readonly (readonly [counter: string, head: string])[] = [
   ["global load bytes", "global bytes read"],
   ["global load sectors", "sectors read"],
@@ -23,47 +16,12 @@ export const COLUMNS: readonly (readonly [counter: string, head: string])[] = [
   ["barriers, one a subgroup", "barriers"],
 ];
 
-/** Pipelines whose copies are asynchronous. */
-const ASYNCHRONOUS: readonly string[] = ["ring", "roles", "staggered"];
-
-const copiesAsynchronously = ({ rung }: Row): boolean =>
-  ladder.some(({ id, point }) => id === rung && ASYNCHRONOUS.includes(point.pipeline));
-
-const hasPhases = ({ rung }: Row): boolean =>
-  ladder.some(({ id, point }) => id === rung && point.pipeline === "roles");
-
-const moreOnHardware = ({ ncu, sim }: Row): boolean => ncu !== null && ncu > sim;
-
-/** The first that applies is printed; else the note of the measurement itself. */
-export const EXPLANATIONS: readonly Explanation[] = [
-  {
-    counters: ["global load sectors"],
-    applies: (row) => copiesAsynchronously(row) && moreOnHardware(row),
-    why: "each asynchronous copy of a subgroup counts as one sector more than it reads",
-  },
-  {
-    counters: ["shared wavefronts"],
-    applies: (row) => copiesAsynchronously(row) && moreOnHardware(row),
-    why: "an asynchronous copy of 16 bytes a lane counts as 7.25 wavefronts (9.25 in k07), a store of as much as 4",
-  },
-  {
-    counters: ["barriers, one a subgroup"],
-    applies: (row) => hasPhases(row) && moreOnHardware(row),
-    why: "one barrier more a workgroup: phase barriers are initialised before it",
-  },
-  {
-    counters: ["global store requests", "global store sectors"],
-    applies: moreOnHardware,
-    why: "NVRTC 13 splits 8-byte stores into two of 4 bytes: the same bytes in more requests, and twice the sectors",
-  },
-];
-
-const explanationOf = (row: Row): string =>
-  EXPLANATIONS.find((each) => each.counters.includes(row.counter) && each.applies(row))?.why ??
+const explanationOf = ({ counterNotes }: MeasuredStudy, row: HardwareCounter): string =>
+  counterNotes.find((each) => each.counters.includes(row.counter) && each.applies(row))?.why ??
   row.note ??
   "not explained";
 
-export function ncuBlock({ ncu }: H200): string {
+export function ncuBlock({ ncu, study }: MachineEvidence): string {
   if (ncu === null) return notMeasured("The simulator's counters beside Nsight Compute's", "ncu.json");
   const { rows, shape, allowed } = ncu;
   const compared = rows.filter((row) => row.ncu !== null);
@@ -79,11 +37,11 @@ export function ncuBlock({ ncu }: H200): string {
         ...COLUMNS.map(([counter]) => cell(rows.find((row) => row.rung === rung && row.counter === counter))),
       ]),
     ),
-    ...differences(flagged),
+    ...differences(study, flagged),
   ].join("\n\n");
 }
 
-function cell(row: Row | undefined): string {
+function cell(row: HardwareCounter | undefined): string {
   if (row === undefined || row.ncu === null) return NOTHING;
   const { ncu, sim, flagged } = row;
   const ratio = ncu === 0 ? (sim === 0 ? "" : ` (sim ${compact(sim)})`) : ` (${(sim / ncu).toFixed(2)})`;
@@ -91,11 +49,11 @@ function cell(row: Row | undefined): string {
 }
 
 /** One row for each counter and reason. */
-function differences(flagged: readonly Row[]): string[] {
+function differences(study: MeasuredStudy, flagged: readonly HardwareCounter[]): string[] {
   if (flagged.length === 0) return [];
-  const groups = new Map<string, Row[]>();
+  const groups = new Map<string, HardwareCounter[]>();
   for (const row of flagged) {
-    const key = `${row.counter}\n${explanationOf(row)}`;
+    const key = `${row.counter}\n${explanationOf(study, row)}`;
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   const rows = [...groups].map(([key, own]) => {

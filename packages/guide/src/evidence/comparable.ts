@@ -1,12 +1,14 @@
 /** The best measurement that there is of each ladder: the benchmark's, where it has the shape, else the ladder's own report. */
 
-import type { Evidence, LadderEvidence, PeersEvidence } from "./evidence.ts";
+import type { Evidence } from "./folder.ts";
+import type { LadderEvidence } from "./ladder.ts";
+import { shapeIn, type Peers } from "./peers.ts";
 
 /**
  * The ladder's own report times one launch at a time, the benchmark many back to back: its times are taken for a shape that
  * it has, if it has every rung of the report, so that no column mixes both. Counters and modelled times stay the report's.
  */
-export function comparable(evidence: Evidence): Evidence {
+export function comparable<Own extends Evidence>(evidence: Own): Own {
   const { ladders, peers, peersWebgpu } = evidence;
   return {
     ...evidence,
@@ -17,10 +19,11 @@ export function comparable(evidence: Evidence): Evidence {
   };
 }
 
-function timedBy(ladder: LadderEvidence | null, peers: PeersEvidence | null): LadderEvidence | null {
+function timedBy(ladder: LadderEvidence | null, peers: Peers | null): LadderEvidence | null {
   if (ladder === null || peers === null) return ladder;
-  const rungs = peers.rungs.get(ladder.input.replace(/, random data$/, ""));
-  if (rungs === undefined || [...ladder.rungs.keys()].some((id) => !rungs.has(id))) return ladder;
+  const entries = shapeIn(peers, ladder.input)?.entries ?? [];
+  const rungs = new Map(entries.filter(({ kind }) => kind === "rung").map((entry) => [entry.id, entry]));
+  if (rungs.size === 0 || [...ladder.rungs.keys()].some((id) => !rungs.has(id))) return ladder;
   const { command, date, commit, gpu, file } = peers;
   return {
     ...ladder,

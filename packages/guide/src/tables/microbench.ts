@@ -1,8 +1,9 @@
 /** What the microbenchmarks measured, beside the datasheet. */
 
-import { table } from "@evolver/guide";
+import { table } from "../markdown.ts";
 import { digits, notMeasured, NOTHING, share } from "./format.ts";
-import type { Figure, H200 } from "./read.ts";
+import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MeasuredFigure } from "../evidence/microbench.ts";
 
 /** Figures that are shown, in order; the report has many more. */
 const SHOWN: readonly string[] = [
@@ -63,7 +64,7 @@ function inUnit(value: number, unit: string): string {
   return larger === undefined ? `${digits(value)} ${unit}` : `${digits(value / 1000)} ${larger}`;
 }
 
-export function microbenchBlock({ microbench, has }: H200): string {
+export function microbenchBlock({ microbench, has }: MachineEvidence): string {
   if (microbench === null) return notMeasured("The machine by itself", "microbench.json");
   const { figures, date, commit, deviceName, verified } = microbench;
   const rows = SHOWN.flatMap((id) => {
@@ -82,7 +83,7 @@ export function microbenchBlock({ microbench, has }: H200): string {
 }
 
 /** Latencies are in clocks, too. */
-function rowOf(id: string, figure: Figure, figures: ReadonlyMap<string, Figure>): string[] {
+function rowOf(id: string, figure: MeasuredFigure, figures: ReadonlyMap<string, MeasuredFigure>): string[] {
   const { section, name, value, unit } = figure;
   const clocks = id.endsWith("Ns") ? figures.get(`${id.slice(0, -"Ns".length)}Clocks`) : undefined;
   const datasheet = DATASHEET[id];

@@ -1,32 +1,11 @@
-/** The tables of docs/gpu.md and README.md: what the evidence gives now, and nothing that it does not say. */
+/** The tables of documents: what the evidence gives now, and nothing that it does not say. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ladder, rungById, type FlashPoint } from "@evolver/attention";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { comparisons } from "../tools/gpu/ncuMetrics.ts";
-import { H200_BLOCKS, h200Blocks } from "../tools/docs/h200/index.ts";
-import { COLUMNS, EXPLANATIONS } from "../tools/docs/h200/ncu.ts";
-import { documents, replaceGenerated } from "../tools/docs/markdown.ts";
-
-const root = join(import.meta.dirname, "..");
-const read = (path: string): string => readFileSync(join(root, path), "utf8");
-
-describe("the documents", () => {
-  it.each(H200_BLOCKS)("show %s as the evidence gives it", (name) => {
-    const text = h200Blocks().get(name) ?? "";
-    const showing = documents().filter((path) => read(path).includes(`<!-- generated:${name} -->`));
-    expect(showing.length).toBeGreaterThan(0);
-    for (const path of showing) expect(replaceGenerated(read(path), name, text, false)).toBe(read(path));
-  });
-});
-
-const SHAPE = "B1,Hq8,Hkv8,S1024,D64";
-/** 4·8·1024·1024·64 operations. */
-const FLOPS = 2_147_483_648;
-const K11 = rungById("k11").point;
-const CHAMPION: FlashPoint = { ...K11, queryRows: 64, unroll: 8 };
+import { COLUMNS, comparisons, EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
+import { CHAMPION, FLOPS, SHAPE, someStudy } from "./someStudy.ts";
 
 const wrapped = (result: unknown): unknown => ({
   command: "some command",
@@ -42,7 +21,7 @@ const entry = (id: string, kind: string, timeMs: number, more: object = {}): obj
   id,
   kind,
   title: id,
-  point: kind === "rung" ? rungById(id).point : null,
+  point: someStudy.rungs.find((rung) => rung.id === id && kind === "rung")?.point ?? null,
   kernels: null,
   timeMs: { median: timeMs, least: timeMs, most: timeMs },
   tflops: FLOPS / timeMs / 1e9,
@@ -143,7 +122,7 @@ const put = (name: string, document: unknown): void =>
     join(folder, `${name}.json`),
     typeof document === "string" ? document : JSON.stringify(document),
   );
-const block = (name: string): string => h200Blocks(folder).get(name) ?? "";
+const block = (name: string): string => evidenceBlocks(folder, someStudy).get(name) ?? "";
 /** Cells of the row that begins with the text. */
 const cells = (text: string, first: string): string[] =>
   text
@@ -159,8 +138,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 it("without evidence, every block says in a line that nothing was measured, and no number", () => {
-  const blocks = h200Blocks(folder);
-  expect([...blocks.keys()]).toEqual([...H200_BLOCKS]);
+  const blocks = evidenceBlocks(folder, someStudy);
+  expect([...blocks.keys()]).toEqual([...EVIDENCE_BLOCKS]);
   for (const [name, text] of blocks) {
     expect(text, name).toContain("not measured");
     if (name !== "h200-checks") expect(text.split("\n"), name).toHaveLength(1);
@@ -304,19 +283,18 @@ describe("the hardware's counters", () => {
 
   it("are named as the measurement names them", () => {
     const titles = comparisons.map(({ title }) => title);
-    for (const name of [
-      ...COLUMNS.map(([counter]) => counter),
-      ...EXPLANATIONS.flatMap(({ counters }) => counters),
-    ])
-      expect(titles).toContain(name);
+    for (const [counter] of COLUMNS) expect(titles).toContain(counter);
   });
 
   it("are explained only in the direction that the reason gives", () => {
-    const ring = ladder.find(({ point }) => point.pipeline === "ring")?.id ?? "";
     const why = (sim: number): string | undefined => {
       put(
         "ncu",
-        wrapped({ shape: SHAPE, allowed: 0.05, rows: [ncuRow(ring, "global load sectors", 100, sim, true)] }),
+        wrapped({
+          shape: SHAPE,
+          allowed: 0.05,
+          rows: [ncuRow("k01", "global load sectors", 100, sim, true)],
+        }),
       );
       return cells(block("h200-ncu"), "global load sectors").at(-1);
     };
@@ -392,12 +370,14 @@ describe("malformed evidence is refused, by file and field", () => {
     ["selftest", { tests: [{ name: "k01" }] }, /selftest\.json: tests\[0\]\.pass is missing/],
   ])("%s.json", (name, document, problem) => {
     put(name, document);
-    expect(() => h200Blocks(folder)).toThrow(problem);
-    expect(() => h200Blocks(folder)).toThrow(expect.objectContaining({ code: "EVIDENCE_INVALID" }));
+    expect(() => evidenceBlocks(folder, someStudy)).toThrow(problem);
+    expect(() => evidenceBlocks(folder, someStudy)).toThrow(
+      expect.objectContaining({ code: "EVIDENCE_INVALID" }),
+    );
   });
 
   it("and so is a folder that is not there", () => {
-    expect(() => h200Blocks(join(folder, "nowhere"))).toThrow(
+    expect(() => evidenceBlocks(join(folder, "nowhere"), someStudy)).toThrow(
       expect.objectContaining({ code: "EVIDENCE_NOT_FOUND" }),
     );
   });

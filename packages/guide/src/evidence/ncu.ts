@@ -1,0 +1,43 @@
+/** What Nsight Compute counted, beside what the simulator counts of the same launches. */
+
+import * as v from "valibot";
+import type { Kept } from "./document.ts";
+import { comparisons } from "./ncuMetrics.ts";
+import { flag, list, number, once, oneOf, positive, record, text } from "./schema.ts";
+import type { MeasuredStudy } from "./study.ts";
+
+export interface HardwareCounter {
+  readonly rung: string;
+  readonly counter: string;
+  /** Null where the GPU has no such counter. */
+  readonly ncu: number | null;
+  readonly sim: number;
+  readonly flagged: boolean;
+  readonly note: string | null;
+}
+
+export type NcuEvidence = Kept<{
+  readonly shape: string;
+  /** The largest difference that is not flagged, as a share. */
+  readonly allowed: number;
+  readonly rows: readonly HardwareCounter[];
+}>;
+
+export const ncuSchema = ({ rungs }: MeasuredStudy) =>
+  record({
+    shape: text,
+    allowed: positive,
+    rows: v.pipe(
+      list(
+        record({
+          rung: oneOf(rungs.map(({ id }) => id)),
+          counter: oneOf(comparisons.map(({ title }) => title)),
+          ncu: v.nullable(number),
+          sim: number,
+          flagged: flag,
+          note: v.nullish(text, null),
+        }),
+      ),
+      once("counter", ({ rung }) => rung),
+    ),
+  });
