@@ -337,37 +337,37 @@ it("every file's origin is listed", () => {
 
 describe("malformed evidence is refused, by file and field", () => {
   it.each<[name: string, document: unknown, problem: RegExp]>([
-    ["peers", "{", /peers\.json is no JSON document/],
-    ["peers", peers([entry("k01", "rung", -1)]), /shapes\[0\]\.entries\[0\]\.timeMs\.median is -1/],
+    ["peers", "{", /peers\.json is not JSON/],
+    ["peers", peers([entry("k01", "rung", -1)]), /shapes\[0\]\.entries\[0\]\.timeMs\.median" is -1/],
     [
       "peers",
       peers([entry("k01", "runge", 1, { point: null })]),
-      /peers\.json: result\.shapes\[0\]\.entries\[0\]\.kind is "runge"/,
+      /peers\.json: "result\.shapes\[0\]\.entries\[0\]\.kind" is "runge"/,
     ],
     [
       "peers-webgpu",
       peers([entry("k01", "rung", 1, { verified: "yes" })]),
-      /peers-webgpu\.json: .*verified is "yes"/,
+      /peers-webgpu\.json: .*verified" is "yes"/,
     ],
     [
       "evolve-x",
       evolution(CHAMPION, { timeKind: "modelled" }),
-      /evolve-x\.json: result\.timeKind is "modelled"/,
+      /evolve-x\.json: "result\.timeKind" is "modelled"/,
     ],
-    ["evolve-x", evolution({ ...CHAMPION, vector: "4" }), /champion\.candidate\.point\.vector is "4"/],
-    ["ncu", wrapped({ shape: SHAPE, allowed: 0.05 }), /ncu\.json: result\.rows is missing/],
+    ["evolve-x", evolution({ ...CHAMPION, vector: "4" }), /champion\.candidate\.point\.vector" is "4"/],
+    ["ncu", wrapped({ shape: SHAPE, allowed: 0.05 }), /ncu\.json: "result\.rows" is missing/],
     [
       "microbench",
       wrapped({ timeKind: "none", sections: [] }),
-      /microbench\.json: result\.timeKind is "none"/,
+      /microbench\.json: "result\.timeKind" is "none"/,
     ],
     [
       "goldens-cuda",
       wrapped({ passed: 3, failed: 0, cases: 3 }),
-      /goldens-cuda\.json: result\.rungs is missing/,
+      /goldens-cuda\.json: "result\.rungs" is missing/,
     ],
-    ["launch", wrapped({ evolver: {} }), /launch\.json: result\.evolver\.enqueueMicroseconds is missing/],
-    ["selftest", { tests: [{ name: "k01" }] }, /selftest\.json: tests\[0\]\.pass is missing/],
+    ["launch", wrapped({ evolver: {} }), /launch\.json: "result\.evolver\.enqueueMicroseconds" is missing/],
+    ["selftest", { tests: [{ name: "k01" }] }, /selftest\.json: "tests\[0\]\.pass" is missing/],
   ])("%s.json", (name, document, problem) => {
     put(name, document);
     expect(() => evidenceBlocks(folder, someStudy)).toThrow(problem);

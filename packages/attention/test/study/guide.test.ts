@@ -386,39 +386,39 @@ describe("evidence", () => {
   });
 
   it.each([
-    ["ladder-cuda.json", "{ no", /ladder-cuda\.json is no JSON document/],
-    ["ladder-cuda.json", "[]", /ladder-cuda\.json: the document is \[\], and must be an object/],
-    ["ladder-cuda.json", wrapped({ timeKind: "modelled" }), /timeKind is "modelled", and must be "measured"/],
+    ["ladder-cuda.json", "{ no", /ladder-cuda\.json is not JSON/],
+    ["ladder-cuda.json", "[]", /ladder-cuda\.json is an empty list; it must be an object/],
+    ["ladder-cuda.json", wrapped({ timeKind: "modelled" }), /timeKind" is "modelled"; it must be "measured"/],
     [
       "ladder-webgpu.json",
       wrapped({ ...(ladderReport(timeOf) as object), rungs: 3 }),
-      /rungs is 3, and must be a list/,
+      /rungs" is 3; it must be a list/,
     ],
     [
       "ladder-webgpu.json",
       wrapped(ladderReport((k) => (k === 2 ? -1 : 1))),
-      /ladder-webgpu\.json: result\.rungs\[2\]\.timeMs is -1, and must be a number above 0/,
+      /ladder-webgpu\.json: "result\.rungs\[2\]\.timeMs" is -1; it must be a positive number/,
     ],
     [
       "ladder-cuda-gqa.json",
       wrapped({ ...(ladderReport(timeOf) as object), input: 3 }),
-      /result\.input is 3/,
+      /result\.input" is 3/,
     ],
-    ["peers.json", peersOf([{ shape: SHAPE }]), /peers\.json: shapes\[0\]\.entries is missing/],
+    ["peers.json", peersOf([{ shape: SHAPE }]), /peers\.json: "shapes\[0\]\.entries" is missing/],
     [
       "ncu.json",
       { ...ncuReport, rows: [{ rung: 1 }] },
-      /ncu\.json: rows\[0\]\.rung is 1, and must be one of k01/,
+      /ncu\.json: "rows\[0\]\.rung" is 1; it must be one of "?k01/,
     ],
     [
       "ladder-cuda.json",
       wrapped(ladderReport(timeOf, ["k01", "k99"])),
-      /ladder-cuda\.json: result\.rungs\[1\]\.id is "k99", and must be one of k01; k02/,
+      /ladder-cuda\.json: "result\.rungs\[1\]\.id" is "k99"; it must be one of "k01", "k02"/,
     ],
     [
       "ladder-webgpu-gqa.json",
       ladderReport(timeOf, ["k01", "k02", "k01"]),
-      /ladder-webgpu-gqa\.json: rungs\[2\]\.id is "k01", and must be named once/,
+      /ladder-webgpu-gqa\.json: "rungs\[2\]\.id" is "k01"; it must be named once/,
     ],
     [
       "peers.json",
@@ -426,42 +426,42 @@ describe("evidence", () => {
         { shape: SHAPE, entries: [] },
         { shape: SHAPE, entries: [] },
       ]),
-      /peers\.json: shapes\[1\]\.shape is "B1,Hq8,Hkv8,S1024,D64", and must be named once/,
+      /peers\.json: "shapes\[1\]\.shape" is "B1,Hq8,Hkv8,S1024,D64"; it must be named once/,
     ],
     [
       "peers-webgpu.json",
       peersOf([{ shape: SHAPE, entries: [entry("k99", "rung", 3, true)] }]),
-      /peers-webgpu\.json: shapes\[0\]\.entries\[0\]\.id is "k99", and must be one of k01/,
+      /peers-webgpu\.json: "shapes\[0\]\.entries\[0\]\.id" is "k99"; it must be one of "?k01/,
     ],
     [
       "peers.json",
       peersOf([{ shape: SHAPE, entries: [entry("k01", "rang", 3, true)] }]),
-      /peers\.json: shapes\[0\]\.entries\[0\]\.kind is "rang", and must be one of rung; point; torch/,
+      /peers\.json: "shapes\[0\]\.entries\[0\]\.kind" is "rang"; it must be one of "rung", "point", "torch"/,
     ],
     [
       "peers.json",
       peersOf([{ shape: SHAPE, entries: ["torch", "torch"].map((id) => entry(id, "torch", 3, true)) }]),
-      /peers\.json: shapes\[0\]\.entries\[1\]\.id is "torch", and must be named once/,
+      /peers\.json: "shapes\[0\]\.entries\[1\]\.id" is "torch"; it must be named once/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [{ ...ncuReport.rows[0], rung: "k99" }] },
-      /ncu\.json: rows\[0\]\.rung is "k99", and must be one of k01/,
+      /ncu\.json: "rows\[0\]\.rung" is "k99"; it must be one of "?k01/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [{ ...ncuReport.rows[0], counter: "luck" }] },
-      /ncu\.json: rows\[0\]\.counter is "luck", and must be one of global load requests/,
+      /ncu\.json: "rows\[0\]\.counter" is "luck"; it must be one of "global load requests"/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [ncuReport.rows[0], ncuReport.rows[0]] },
-      /ncu\.json: rows\[1\]\.counter is "shared wavefronts", and must be named once/,
+      /ncu\.json: "rows\[1\]\.counter" is "shared wavefronts"; it must be named once/,
     ],
     [
       "microbench.json",
       microbenchOf({ fmaPeak: null }),
-      /microbench\.json: sections\[0\]\.figures\[0\]\.value is null, and must be a number/,
+      /microbench\.json: "sections\[0\]\.figures\[0\]\.value" is null; it must be a number/,
     ],
   ])("%s, malformed, is refused with the field", (name, document, message) => {
     put(name, document);

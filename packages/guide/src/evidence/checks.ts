@@ -1,7 +1,7 @@
 /** Results of checks on a GPU: conformance, golden values, faults, self-tests, noise. Null is what was not run. */
 
 import * as v from "valibot";
-import { flag, list, number, positive, record, text } from "./schema.ts";
+import { flag, number, positive, text } from "./schema.ts";
 
 export const GPU_DEVICES = ["cuda", "webgpu"] as const;
 
@@ -17,7 +17,7 @@ interface Goldens extends Counts {
   readonly rungs: number;
 }
 
-export interface Passed {
+interface Passed {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
 }
@@ -58,26 +58,26 @@ const sorted = (items: readonly { readonly name: string; readonly right: boolean
 };
 
 const faults = v.pipe(
-  record({ results: list(record({ fault: text, right: flag })) }),
+  v.object({ results: v.array(v.object({ fault: text, right: flag })) }),
   v.transform(({ results }) => sorted(results.map(({ fault, right }) => ({ name: fault, right })))),
 );
 
 const tests = v.pipe(
-  record({ tests: list(record({ name: text, pass: flag })) }),
+  v.object({ tests: v.array(v.object({ name: text, pass: flag })) }),
   v.transform((report) => sorted(report.tests.map(({ name, pass }) => ({ name, right: pass })))),
 );
 
 const large = v.pipe(
-  record({ results: list(record({ edge: text, status: text })) }),
+  v.object({ results: v.array(v.object({ edge: text, status: text })) }),
   v.transform(({ results }) =>
     sorted(results.map(({ edge, status }) => ({ name: edge, right: status === "right" }))),
   ),
 );
 
-const enqueued = record({ enqueueMicroseconds: positive });
+const enqueued = v.object({ enqueueMicroseconds: positive });
 
 const launch = v.pipe(
-  record({ evolver: enqueued, cuLaunchKernelInC: enqueued }),
+  v.object({ evolver: enqueued, cuLaunchKernelInC: enqueued }),
   v.transform(({ evolver, cuLaunchKernelInC }) => ({
     evolver: evolver.enqueueMicroseconds,
     bare: cuLaunchKernelInC.enqueueMicroseconds,
@@ -85,17 +85,17 @@ const launch = v.pipe(
 );
 
 const noise = v.pipe(
-  record({ cycles: positive, kept: number, gains: record({ smallest: number, largest: number }) }),
+  v.object({ cycles: positive, kept: number, gains: v.object({ smallest: number, largest: number }) }),
   v.transform(({ cycles, kept, gains }) => ({ cycles, kept, ...gains })),
 );
 
 /** @throws EvolverError EVIDENCE_INVALID */
 export function readChecks(load: Load): Checks {
   const checksOf = (device: string): DeviceChecks => ({
-    conformance: load(`conformance-${device}`, record(counts)),
-    goldens: load(`goldens-${device}`, record({ ...counts, cases: positive, rungs: positive })),
+    conformance: load(`conformance-${device}`, v.object(counts)),
+    goldens: load(`goldens-${device}`, v.object({ ...counts, cases: positive, rungs: positive })),
     faults: load(`faults-${device}`, faults),
-    property: load(`property-${device}`, record({ programs: positive, agree: flag })),
+    property: load(`property-${device}`, v.object({ programs: positive, agree: flag })),
   });
   return {
     devices: { cuda: checksOf("cuda"), webgpu: checksOf("webgpu") },

@@ -2,52 +2,52 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { list, number, positive, record, text } from "./schema.ts";
+import { number, positive, text } from "./schema.ts";
 
-const agreement = record({
+const agreement = v.object({
   candidates: number,
   spearman: number,
   medianError: number,
   error90: number,
 });
 
-const halves = record({ fitted: agreement, "held out": agreement, all: agreement });
+const halves = v.object({ fitted: agreement, "held out": agreement, all: agreement });
 
-export const costModelSchema = record({
+export const costModelSchema = v.object({
   profile: text,
   deviceName: text,
   /** Of the measured times, which another file has. */
-  origin: v.nullable(record({ date: text, commit: v.nullable(text), gpu: v.nullable(text) })),
+  origin: v.nullable(v.object({ date: text, commit: v.nullable(text), gpu: v.nullable(text) })),
   constants: v.record(text, number),
   agreement: halves,
-  shapes: list(
-    record({
+  shapes: v.array(
+    v.object({
       shape: text,
       agreement: halves,
-      entries: list(
-        record({
+      entries: v.array(
+        v.object({
           id: text,
-          half: v.picklist(["fitted", "held out"], "fitted or held out"),
+          half: v.picklist(["fitted", "held out"]),
           measuredMs: positive,
           predictedMs: positive,
         }),
       ),
     }),
   ),
-  worst: list(record({ id: text, shape: text, about: text, ratio: positive, guess: text })),
+  worst: v.array(v.object({ id: text, shape: text, about: text, ratio: positive, guess: text })),
 });
 
-export const orderingSchema = record({
+export const orderingSchema = v.object({
   seeds: positive,
-  within: list(number),
-  budgets: list(number),
-  rows: list(
-    record({
+  within: v.array(number),
+  budgets: v.array(number),
+  rows: v.array(
+    v.object({
       shape: text,
       candidates: positive,
       proposals: positive,
-      measurements: list(number),
-      bestAfter: list(number),
+      measurements: v.array(number),
+      bestAfter: v.array(number),
     }),
   ),
 });

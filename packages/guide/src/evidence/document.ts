@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import * as v from "valibot";
-import { EvolverError } from "@evolver/base";
-import { number, record, text } from "./schema.ts";
+import { EvolverError, parseJson, parseWith, type DataSource } from "@evolver/base";
+import { number, text } from "./schema.ts";
 
 /** Where a file came from; null is what it does not say. */
 export interface Origin {
@@ -27,9 +27,9 @@ export interface Source extends Origin {
 export interface EvidenceDocument {
   readonly path: string;
   readonly source: Source;
-  readonly report: unknown;
-  /** Before the names of the report's fields: "result", or nothing for a bare report. */
-  readonly prefix: readonly string[];
+  readonly content: unknown;
+  /** Whether the report is the field "result" of the document, and not all of it. */
+  readonly isWrapped: boolean;
 }
 
 const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, null);
@@ -41,77 +41,47 @@ const envelope = v.looseObject({
   exitCode: maybe(number),
   seconds: maybe(number),
   gpu: maybe(text),
-  versions: maybe(record({ commit: maybe(text) })),
-  machine: maybe(record({ gpu: maybe(text) })),
+  versions: maybe(v.object({ commit: maybe(text) })),
+  machine: maybe(v.object({ gpu: maybe(text) })),
+});
+
+const fileOf = (path: string): DataSource => ({
+  what: "the evidence in",
+  file: path,
+  code: "EVIDENCE_INVALID",
+  hint: "measure it again, or remove the file: the documents then say that it was not measured",
 });
 
 /** @throws EvolverError EVIDENCE_INVALID for a file that cannot be read, or is no JSON document */
 export function readDocument(path: string): EvidenceDocument {
-  const document = parseJson(path, textOf(path));
-  if (typeof document !== "object" || document === null || Array.isArray(document))
-    throw refusal(path, "the document", document, "an object");
-  const { command, date, exitCode, seconds, gpu, versions, machine } = parse(path, [], envelope, document);
-  const isWrapped = Object.hasOwn(document, "result");
+  const content = parseJson(textOf(path), fileOf(path));
+  const { versions, machine, gpu, ...known } = parseWith(envelope, content, fileOf(path));
   return {
     path,
+    content,
+    isWrapped: "result" in known,
     source: {
       file: basename(path),
-      command,
-      date,
+      command: known.command,
+      date: known.date,
       commit: versions?.commit ?? null,
       gpu: machine?.gpu ?? gpu,
-      exitCode,
-      seconds,
+      exitCode: known.exitCode,
+      seconds: known.seconds,
     },
-    report: isWrapped ? (document as { readonly result: unknown }).result : document,
-    prefix: isWrapped ? ["result"] : [],
   };
 }
 
 /** @throws EvolverError EVIDENCE_INVALID with the file and the first field that is not as it should be */
 export function reportOf<Report>(
-  { path, source, report, prefix }: EvidenceDocument,
+  { path, source, content, isWrapped }: EvidenceDocument,
   schema: v.GenericSchema<unknown, Report>,
 ): Kept<Report> {
   const { file, command, date, commit, gpu } = source;
-  return { ...parse(path, prefix, schema, report), file, command, date, commit, gpu };
-}
-
-function parse<Output>(
-  path: string,
-  prefix: readonly string[],
-  schema: v.GenericSchema<unknown, Output>,
-  value: unknown,
-): Output {
-  const result = v.safeParse(schema, value, { abortEarly: true });
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  const keys: readonly unknown[] = [...prefix, ...(issue.path ?? []).map(({ key }) => key)];
-  const field = keys.reduce<string>(
-    (name, key) =>
-      typeof key === "number" ? `${name}[${key}]` : name === "" ? String(key) : `${name}.${String(key)}`,
-    "",
-  );
-  throw refusal(path, field === "" ? "the document" : field, issue.input, issue.message);
-}
-
-function refusal(path: string, field: string, found: unknown, wanted: string): EvolverError {
-  const shown =
-    found === undefined ? "missing" : `${(JSON.stringify(found) ?? "").slice(0, 60)}, and must be ${wanted}`;
-  return new EvolverError("EVIDENCE_INVALID", `${path}: ${field} is ${shown}`, { hint: HINT });
-}
-
-const HINT = "measure it again, or remove the file: the documents then say that it was not measured";
-
-function parseJson(path: string, content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch (error) {
-    throw new EvolverError("EVIDENCE_INVALID", `${path} is no JSON document: ${String(error)}`, {
-      hint: HINT,
-      cause: error,
-    });
-  }
+  const report = isWrapped
+    ? parseWith(v.object({ result: schema }), content, fileOf(path)).result
+    : parseWith(schema, content, fileOf(path));
+  return { ...report, file, command, date, commit, gpu };
 }
 
 function textOf(path: string): string {

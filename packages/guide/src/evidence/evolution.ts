@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Point } from "@evolver/lab";
 import type { Kept } from "./document.ts";
-import { flag, list, measured, number, oneOf, pointIn, positive, record, text } from "./schema.ts";
+import { flag, measured, number, pointIn, positive, text } from "./schema.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export type Evolution = Kept<{
@@ -23,19 +23,22 @@ export type Evolution = Kept<{
 }>;
 
 export const evolutionSchema = (study: MeasuredStudy, name: string) => {
-  const candidate = record({ kind: oneOf(["point", "module"]), point: v.optional(pointIn(study.axes), {}) });
+  const candidate = v.object({
+    kind: v.picklist(["point", "module"]),
+    point: v.optional(pointIn(study.axes), {}),
+  });
   return v.pipe(
-    record({
+    v.object({
       timeKind: measured,
       device: text,
       input: text,
       cycles: number,
       trials: positive,
       interrupted: flag,
-      baseline: record({ title: text, timeMs: positive }),
-      champion: record({ title: text, timeMs: positive, candidate }),
+      baseline: v.object({ title: text, timeMs: positive }),
+      champion: v.object({ title: text, timeMs: positive, candidate }),
       speedup: positive,
-      rejected: list(record({ reason: text, count: positive })),
+      rejected: v.array(v.object({ reason: text, count: positive })),
     }),
     v.transform(({ timeKind: _, champion: { candidate: kept, ...champion }, ...report }) => ({
       ...report,

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { flag, list, measured, once, oneOf, positive, record, text } from "./schema.ts";
+import { flag, measured, once, positive, text } from "./schema.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export interface MeasuredRung {
@@ -31,20 +31,20 @@ export interface LadderPair {
 
 export const ladderSchema = ({ rungs }: MeasuredStudy) =>
   v.pipe(
-    record({
+    v.object({
       timeKind: measured,
       deviceName: text,
       input: text,
       profile: text,
       rungs: v.pipe(
-        list(
-          record({
-            id: oneOf(rungs.map(({ id }) => id)),
+        v.array(
+          v.object({
+            id: v.picklist(rungs.map(({ id }) => id)),
             verified: flag,
             timeMs: positive,
             modelledTimeMs: positive,
             tflops: positive,
-            counters: record({ globalSectors: positive }),
+            counters: v.object({ globalSectors: positive }),
           }),
         ),
         once("id"),

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { flag, list, measured, number, record, text } from "./schema.ts";
+import { flag, measured, number, text } from "./schema.ts";
 
 export interface MeasuredFigure {
   readonly section: string;
@@ -26,12 +26,15 @@ export interface MeasuredRoofs {
 }
 
 export const microbenchSchema = v.pipe(
-  record({
+  v.object({
     timeKind: measured,
     deviceName: text,
     verified: flag,
-    sections: list(
-      record({ title: text, figures: list(record({ id: text, name: text, value: number, unit: text })) }),
+    sections: v.array(
+      v.object({
+        title: text,
+        figures: v.array(v.object({ id: text, name: text, value: number, unit: text })),
+      }),
     ),
   }),
   v.transform(({ deviceName, verified, sections }) => ({

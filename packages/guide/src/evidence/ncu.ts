@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
 import { comparisons } from "./ncuMetrics.ts";
-import { flag, list, number, once, oneOf, positive, record, text } from "./schema.ts";
+import { flag, number, once, positive, text } from "./schema.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export interface HardwareCounter {
@@ -24,14 +24,14 @@ export type NcuEvidence = Kept<{
 }>;
 
 export const ncuSchema = ({ rungs }: MeasuredStudy) =>
-  record({
+  v.object({
     shape: text,
     allowed: positive,
     rows: v.pipe(
-      list(
-        record({
-          rung: oneOf(rungs.map(({ id }) => id)),
-          counter: oneOf(comparisons.map(({ title }) => title)),
+      v.array(
+        v.object({
+          rung: v.picklist(rungs.map(({ id }) => id)),
+          counter: v.picklist(comparisons.map(({ title }) => title)),
           ncu: v.nullable(number),
           sim: number,
           flagged: flag,

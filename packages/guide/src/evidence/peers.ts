@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Point } from "@evolver/lab";
 import type { Kept } from "./document.ts";
-import { flag, knownIn, list, once, oneOf, pointIn, positive, record, text } from "./schema.ts";
+import { flag, knownIn, once, pointIn, positive, text } from "./schema.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export interface PeerEntry {
@@ -41,12 +41,12 @@ export type Peers = Kept<{
 
 const entrySchema = (study: MeasuredStudy) =>
   v.pipe(
-    record({
+    v.object({
       id: text,
-      kind: oneOf(["rung", "point", "torch"]),
+      kind: v.picklist(["rung", "point", "torch"]),
       point: v.nullable(pointIn(study.axes)),
-      kernels: v.nullable(list(text)),
-      timeMs: record({ median: positive }),
+      kernels: v.nullable(v.array(text)),
+      timeMs: v.object({ median: positive }),
       tflops: positive,
       shareOfPeak: v.nullable(positive),
       shareOfBandwidth: v.nullable(positive),
@@ -63,17 +63,17 @@ const entrySchema = (study: MeasuredStudy) =>
 
 export const peersSchema = (study: MeasuredStudy) =>
   v.pipe(
-    record({
+    v.object({
       deviceName: text,
-      torch: v.nullable(record({ torch: text })),
+      torch: v.nullable(v.object({ torch: text })),
       rounds: positive,
       shapes: v.pipe(
-        list(
-          record({
+        v.array(
+          v.object({
             shape: text,
             compulsoryBytes: positive,
             entries: v.pipe(
-              list(entrySchema(study)),
+              v.array(entrySchema(study)),
               knownIn(
                 "id",
                 study.rungs.map(({ id }) => id),
@@ -81,13 +81,13 @@ export const peersSchema = (study: MeasuredStudy) =>
               ),
               once("id", ({ kind }) => kind),
             ),
-            refused: list(record({ id: text, why: text })),
+            refused: v.array(v.object({ id: text, why: text })),
             fastestTorch: v.nullable(text),
           }),
         ),
         once("shape"),
       ),
-      failures: list(record({ shape: text, why: text })),
+      failures: v.array(v.object({ shape: text, why: text })),
     }),
     v.transform(({ torch, ...report }) => ({ ...report, torch: torch?.torch ?? null })),
   );

@@ -1,21 +1,14 @@
-/** What schemas of evidence are put together from. A message says what should stand there: "a number above 0". */
+/** What schemas of evidence are put together from. */
 
 import * as v from "valibot";
+import { finiteSchema, positiveSchema } from "@evolver/base";
 import type { Axis, Point } from "@evolver/lab";
 
-export const text = v.string("text");
-export const flag = v.boolean("true or false");
-export const number = v.pipe(v.number("a number"), v.finite("a number"));
-export const positive = v.pipe(number, v.gtValue(0, "a number above 0"));
-
-export const list = <Item extends v.GenericSchema>(item: Item) => v.array(item, "a list");
-
-export const record = <Entries extends v.ObjectEntries>(entries: Entries) => v.object(entries, "an object");
-
-export const oneOf = <const Name extends string>(names: readonly Name[]) =>
-  v.picklist(names, `one of ${names.join("; ")}`);
-
-export const measured = v.literal("measured", '"measured"');
+export const text = v.string();
+export const flag = v.boolean();
+export const number = finiteSchema;
+export const positive = positiveSchema;
+export const measured = v.literal("measured");
 
 /**
  * Refuses a list in which two items have the same name.
@@ -34,7 +27,7 @@ export const once = <Item extends Readonly<Record<string, unknown>>>(
       const name = JSON.stringify([scope(item), item[field]]);
       if (seen.has(name))
         addIssue({
-          message: "named once, not twice",
+          message: "it must be named once, not twice",
           input: item[field],
           path: pathTo(dataset.value, key, field),
         });
@@ -53,7 +46,7 @@ export const knownIn = <Item extends Readonly<Record<string, unknown>>>(
     for (const [key, item] of dataset.value.entries()) {
       if (!concerns(item) || names.includes(String(item[field]))) continue;
       addIssue({
-        message: `one of ${names.join("; ")}`,
+        message: `it must be one of ${names.join(", ")}`,
         input: item[field],
         path: pathTo(dataset.value, key, field),
       });
@@ -78,7 +71,7 @@ export function pointIn(axes: readonly Axis[]): v.GenericSchema<unknown, Point |
     ({ name, values }) => [name, v.optional(typeof values[0] === "number" ? number : text)] as const,
   );
   return v.pipe(
-    record(Object.fromEntries(entries)),
+    v.object(Object.fromEntries(entries)),
     v.transform((values) => {
       const isWhole = axes.every(({ name }) => values[name] !== undefined);
       return isWhole ? (values as Point) : null;

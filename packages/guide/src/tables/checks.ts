@@ -1,11 +1,10 @@
 /** What was checked on the GPU: the suites by device, and what concerns the machine as a whole. */
 
+import { percent, NOTHING } from "@evolver/base";
 import { table } from "../markdown.ts";
-import { NOTHING, notMeasured } from "./format.ts";
+import { notMeasured } from "./format.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
 import { GPU_DEVICES, type Checks } from "../evidence/checks.ts";
-
-const percent = (value: number): string => `${(value * 100).toFixed(2)} %`;
 
 const ofAll = ({ passed, failed }: { readonly passed: number; readonly failed: number }): string =>
   `${passed} of ${passed + failed}`;
@@ -60,6 +59,6 @@ function sentences({ selftest, hip, large, launch, noise }: Checks): string[] {
       : `A launch through our API takes ${launch.evolver.toFixed(2)} µs; a bare loop of cuLaunchKernel in C on the same machine ${launch.bare.toFixed(2)} µs.`,
     noise === null
       ? notMeasured("The noise test", "noise-cuda.json")
-      : `The noise test: ${noise.cycles} cycles in which every candidate was the champion under another name kept ${noise.kept}; measured "gains" ran from ${percent(noise.smallest)} to ${percent(noise.largest)}.`,
+      : `The noise test: ${noise.cycles} cycles in which every candidate was the champion under another name kept ${noise.kept}; measured "gains" ran from ${percent(noise.smallest, 2)} to ${percent(noise.largest, 2)}.`,
   ];
 }

@@ -1,11 +1,10 @@
 /** How well the cost model predicts, and what ordering candidates by it saves. */
 
+import { percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
 import type { Agreement, CostModelEvidence, OrderingEvidence } from "../evidence/costModel.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 export function costModelBlock({ costModel, ordering }: MachineEvidence): string {
   if (costModel === null) return notMeasured("The cost model beside the clock", "cost-model.json");

@@ -1,18 +1,9 @@
 /** What evolution found on the GPU, and how it compares with the rungs and with PyTorch. */
 
+import { NOTHING, digits, orNothing, percent } from "@evolver/base";
 import type { Point } from "@evolver/lab";
 import { table } from "../markdown.ts";
-import {
-  byChanges,
-  changesFrom,
-  digits,
-  microseconds,
-  NOTHING,
-  notMeasured,
-  orNothing,
-  share,
-  times,
-} from "./format.ts";
+import { byChanges, changesFrom, microseconds, notMeasured, times } from "./format.ts";
 import { bestOfOurs, torchBestOf, torchMathOf } from "./peers.ts";
 import type { Evolution } from "../evidence/evolution.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
@@ -126,7 +117,7 @@ export function evolutionBlock(evidence: MachineEvidence): string {
       champions.map((champion, k) => [
         champion.evolution.name,
         orNothing(champion.tflops, digits),
-        orNothing(ofPeak(champion.tflops, peak), share),
+        orNothing(ofPeak(champion.tflops, peak), percent),
         ...(comparisons[k] ?? []),
       ]),
     ),

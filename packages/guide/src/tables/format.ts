@@ -1,32 +1,9 @@
 /** How numbers and points are written in the tables. */
 
+import { digits, NOTHING } from "@evolver/base";
 import type { Axis, Point } from "@evolver/lab";
 import type { MeasuredStudy } from "../evidence/study.ts";
 
-export const NOTHING = "–";
-
-/** Three digits that matter, or all of a whole part that has more. */
-export function digits(value: number): string {
-  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
-  return value.toPrecision(3);
-}
-
-/** 4297064448 → "4.30 G" */
-export function compact(value: number): string {
-  const [scale, unit] = (
-    [
-      [1e9, " G"],
-      [1e6, " M"],
-      [1e3, " k"],
-    ] as const
-  ).find(([least]) => value >= least) ?? [1, ""];
-  return scale === 1 ? String(value) : `${(value / scale).toPrecision(3)}${unit}`;
-}
-
-export const orNothing = (value: number | null, print: (value: number) => string): string =>
-  value === null ? NOTHING : print(value);
-
-export const share = (value: number): string => `${(100 * value).toFixed(1)} %`;
 export const times = (value: number): string => `${value.toFixed(2)}×`;
 export const microseconds = (timeMs: number): string => digits(timeMs * 1000);
 

@@ -1,7 +1,8 @@
 /** What the microbenchmarks measured, beside the datasheet. */
 
+import { NOTHING, digits, percent } from "@evolver/base";
 import { table } from "../markdown.ts";
-import { digits, notMeasured, NOTHING, share } from "./format.ts";
+import { notMeasured } from "./format.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
 import type { MeasuredFigure } from "../evidence/microbench.ts";
 
@@ -92,6 +93,6 @@ function rowOf(id: string, figure: MeasuredFigure, figures: ReadonlyMap<string, 
     name,
     `${inUnit(value, unit)}${clocks === undefined ? "" : `, ${digits(clocks.value)} clocks`}`,
     datasheet === undefined ? NOTHING : inUnit(datasheet, unit),
-    datasheet === undefined ? NOTHING : share(value / datasheet),
+    datasheet === undefined ? NOTHING : percent(value / datasheet),
   ];
 }

@@ -1,7 +1,8 @@
 /** The simulator's counters beside Nsight Compute's, and why they differ where they do. */
 
+import { NOTHING, percent, quantity } from "@evolver/base";
 import { table } from "../markdown.ts";
-import { compact, notMeasured, NOTHING, share } from "./format.ts";
+import { notMeasured } from "./format.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
 import type { HardwareCounter } from "../evidence/ncu.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";
@@ -28,7 +29,7 @@ export function ncuBlock({ ncu, study }: MachineEvidence): string {
   const flagged = compared.filter((row) => row.flagged);
   const rungs = [...new Set(rows.map(({ rung }) => rung))];
   return [
-    `${shape}, ${ncu.date ?? "no date"}, commit ${ncu.commit ?? "not recorded"}. Nsight Compute's count, and in parentheses the simulator's as a share of it. **Bold**: they differ by more than ${share(allowed)}. ${compared.length - flagged.length} of ${compared.length} counters do not, with those that have no column.`,
+    `${shape}, ${ncu.date ?? "no date"}, commit ${ncu.commit ?? "not recorded"}. Nsight Compute's count, and in parentheses the simulator's as a percent of it. **Bold**: they differ by more than ${percent(allowed)}. ${compared.length - flagged.length} of ${compared.length} counters do not, with those that have no column.`,
     table(
       ["", ...COLUMNS.map(([, head]) => head)],
       `l${"r".repeat(COLUMNS.length)}`,
@@ -44,8 +45,8 @@ export function ncuBlock({ ncu, study }: MachineEvidence): string {
 function cell(row: HardwareCounter | undefined): string {
   if (row === undefined || row.ncu === null) return NOTHING;
   const { ncu, sim, flagged } = row;
-  const ratio = ncu === 0 ? (sim === 0 ? "" : ` (sim ${compact(sim)})`) : ` (${(sim / ncu).toFixed(2)})`;
-  return flagged ? `**${compact(ncu)}${ratio}**` : `${compact(ncu)}${ratio}`;
+  const ratio = ncu === 0 ? (sim === 0 ? "" : ` (sim ${quantity(sim)})`) : ` (${(sim / ncu).toFixed(2)})`;
+  return flagged ? `**${quantity(ncu)}${ratio}**` : `${quantity(ncu)}${ratio}`;
 }
 
 /** One row for each counter and reason. */

@@ -1,7 +1,8 @@
 /** The ladder beside PyTorch, and over WebGPU. */
 
+import { NOTHING, digits, orNothing, percent } from "@evolver/base";
 import { table } from "../markdown.ts";
-import { digits, inWords, notMeasured, NOTHING, orNothing, share, times } from "./format.ts";
+import { inWords, notMeasured, times } from "./format.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
 import { roofsOf as measuredRoofsOf } from "../evidence/microbench.ts";
 import type { PeerEntry, Peers, PeerShape } from "../evidence/peers.ts";
@@ -84,7 +85,7 @@ function bestSentence(shape: PeerShape, roofs: Roofs): string[] {
   if (best === null) return ["None of ours is right here."];
   const peak = roofs.ofPeak(best);
   const facts = [
-    peak === null ? [] : [`${share(peak)} of the fp32 peak`],
+    peak === null ? [] : [`${percent(peak)} of the fp32 peak`],
     best.ofFastestTorch === null ? [] : [`${times(best.ofFastestTorch)} the speed of PyTorch's best`],
     best.ofTorchMath === null ? [] : [`${times(best.ofTorchMath)} that of its math path`],
   ].flat();
@@ -144,8 +145,8 @@ export function peersBlock(evidence: MachineEvidence): string {
         nameOf(entry),
         digits(entry.timeMs),
         digits(entry.tflops),
-        orNothing(roofs.ofPeak(entry), share),
-        orNothing(roofs.ofBandwidth(entry, shape), share),
+        orNothing(roofs.ofPeak(entry), percent),
+        orNothing(roofs.ofBandwidth(entry, shape), percent),
         orNothing(entry.ofFastestTorch, times),
         orNothing(entry.ofTorchMath, times),
       ]),
@@ -178,7 +179,7 @@ export function webgpuBlock(evidence: MachineEvidence): string {
             nameOf(entry),
             digits(entry.timeMs),
             digits(entry.tflops),
-            orNothing(roofs.ofPeak(entry), share),
+            orNothing(roofs.ofPeak(entry), percent),
             cuda === undefined ? NOTHING : digits(cuda.timeMs),
             cuda === undefined ? NOTHING : times(entry.timeMs / cuda.timeMs),
           ];

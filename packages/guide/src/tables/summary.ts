@@ -1,9 +1,10 @@
 /** The one table of README.md, the ladder's own report, and where every file came from. */
 
+import { NOTHING, digits, orNothing, percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { inputOf, timeRow, TIME_HEADS } from "./times.ts";
 import { championsOf } from "./evolution.ts";
-import { digits, notMeasured, NOTHING, orNothing, share } from "./format.ts";
+import { notMeasured } from "./format.ts";
 import { bestOfOurs, shareOfPeak, torchBestOf, torchMathOf } from "./peers.ts";
 import type { MachineEvidence } from "../evidence/folder.ts";
 import type { PeerEntry } from "../evidence/peers.ts";
@@ -25,7 +26,7 @@ export function readmeBlock(evidence: MachineEvidence): string {
       shape.shape.replaceAll(",", " "),
       ours?.id ?? NOTHING,
       speed(ours),
-      ours === null ? NOTHING : orNothing(shareOfPeak(evidence, ours), share),
+      ours === null ? NOTHING : orNothing(shareOfPeak(evidence, ours), percent),
       `${speed(torchBestOf(shape))} / ${speed(torchMathOf(shape))}`,
       orNothing(champion?.tflops ?? null, digits),
     ];

@@ -3,11 +3,11 @@
 import type { ClaimCase } from "@evolver/attention";
 import { printShape } from "../shape.ts";
 import type { CountedRung } from "./counted.ts";
+import { number } from "@evolver/base";
 import {
   anchor,
   inputOf,
   microseconds,
-  number,
   table,
   TIME_HEADS,
   timeRow,

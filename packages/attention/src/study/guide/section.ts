@@ -3,7 +3,8 @@
 import { printShape } from "../shape.ts";
 import { SHOWN, type CountedRung } from "./counted.ts";
 import type { Lesson } from "./lessons/index.ts";
-import { inputOf, number, percent, prose, table, TIME_HEADS, timeRow, type Evidence } from "@evolver/guide";
+import { number } from "@evolver/base";
+import { inputOf, prose, table, TIME_HEADS, timeRow, type Evidence } from "@evolver/guide";
 import type { Subject } from "./subject.ts";
 
 export interface SectionParts {
@@ -126,7 +127,7 @@ function hardwareOf({ evidence, subject }: SectionParts): string[] {
   if (ncu === null || rows.length === 0) return ["Nsight Compute's counters: not measured."];
   const flagged = rows.filter((row) => row.flagged);
   const agree = rows.filter((row) => !row.flagged).map(({ counter }) => counter);
-  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${percent(ncu.allowed)} on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
+  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${number(100 * ncu.allowed)} % on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
   if (flagged.length === 0) return [head];
   return [
     `${head} It differs on these:`,
