@@ -4,17 +4,7 @@ import * as v from "valibot";
 import type { Kept } from "./document.ts";
 import { comparisons } from "./ncuMetrics.ts";
 import { flag, number, once, positive, text } from "./schema.ts";
-import type { MeasuredStudy } from "./study.ts";
-
-export interface HardwareCounter {
-  readonly rung: string;
-  readonly counter: string;
-  /** Null where the GPU has no such counter. */
-  readonly ncu: number | null;
-  readonly sim: number;
-  readonly flagged: boolean;
-  readonly note: string | null;
-}
+import type { HardwareCounter, MeasuredStudy } from "./study.ts";
 
 export type NcuEvidence = Kept<{
   readonly shape: string;

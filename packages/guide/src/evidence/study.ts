@@ -4,7 +4,6 @@
  */
 
 import type { Axis, Point } from "@evolver/lab";
-import type { HardwareCounter } from "./ncu.ts";
 
 export interface MeasuredStudy {
   /** As the command line names it: "attention". */
@@ -20,6 +19,17 @@ export interface MeasuredStudy {
   fitted(rung: string, input: string): Point;
   /** Known reasons why hardware counts something else than the simulator; the first that applies is told. */
   readonly counterNotes: readonly CounterNote[];
+}
+
+/** A counter of a rung, by Nsight Compute and by the simulator. */
+export interface HardwareCounter {
+  readonly rung: string;
+  readonly counter: string;
+  /** Null where the GPU has no such counter. */
+  readonly ncu: number | null;
+  readonly sim: number;
+  readonly flagged: boolean;
+  readonly note: string | null;
 }
 
 export interface CounterNote {
