@@ -40,7 +40,7 @@ export const evolutionSchema = (study: MeasuredStudy, name: string) => {
       speedup: positive,
       rejected: v.array(v.object({ reason: text, count: positive })),
     }),
-    v.transform(({ timeKind: _, champion: { candidate: kept, ...champion }, ...report }) => ({
+    v.transform(({ champion: { candidate: kept, ...champion }, ...report }) => ({
       ...report,
       name,
       champion: { ...champion, point: kept.point },
