@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { median } from "@evolver/base";
 import { evolve, readRecords, type PlanBuild, type Study } from "@evolver/lab";
 import type { KernelIR, Node } from "@evolver/kernel";
 import { study as attention } from "@evolver/attention/study";
@@ -114,8 +115,5 @@ async function main(): Promise<void> {
     rmSync(workspace, { recursive: true, force: true });
   }
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 if (process.argv[1] === import.meta.filename) await main();

@@ -10,7 +10,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { deriveSeed } from "@evolver/lab";
+import { deriveSeed } from "@evolver/base";
 import type { PredictedReport } from "./cost/predict.ts";
 import { bestAfter, measurementsUntil, replay, type Measured } from "./cost/replay.ts";
 

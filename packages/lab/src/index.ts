@@ -9,9 +9,7 @@ export { mostPromising } from "./cycle/timePredictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
-export type { Json } from "./json.ts";
 export * from "./plan.ts";
-export { Random, deriveSeed } from "./random.ts";
 export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
 export {
   objectiveKey,

@@ -1,5 +1,6 @@
+import { Random, deriveSeed } from "@evolver/base";
 import { describe, expect, it } from "vitest";
-import { Random, compareSamplers, deriveSeed, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
+import { compareSamplers, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
 import type { Axis, Memory, Space, OpenStudy } from "../src/index.ts";
 import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
@@ -30,43 +31,6 @@ function searchWith(space: Space, name: string, seed: number, trials: number): M
   }
   return memory;
 }
-
-describe("random numbers", () => {
-  it("are the same for the same seed, on every machine", () => {
-    const random = new Random(1);
-    expect([random.uint32(), random.uint32(), random.uint32()]).toMatchInlineSnapshot(`
-      [
-        1228717301,
-        3049624397,
-        280347311,
-      ]
-    `);
-  });
-
-  it("are uniform, and streams of neighbouring seeds unrelated", () => {
-    const [a, b] = [new Random(7), new Random(8)];
-    const buckets = new Array<number>(10).fill(0);
-    let product = 0;
-    for (let i = 0; i < 20_000; i++) {
-      const [x, y] = [a.uniform(), b.uniform()];
-      buckets[Math.floor(x * 10)]!++;
-      product += (x - 0.5) * (y - 0.5);
-    }
-    for (const count of buckets) expect(Math.abs(count - 2000)).toBeLessThan(200);
-    expect(Math.abs(product / 20_000)).toBeLessThan(0.003);
-  });
-
-  it("derive a different seed for each label", () => {
-    const seeds = new Set([
-      deriveSeed(1),
-      deriveSeed(2),
-      deriveSeed(1, "a"),
-      deriveSeed(1, 1),
-      deriveSeed(1, "1"),
-    ]);
-    expect(seeds.size).toBe(5);
-  });
-});
 
 describe.each(["random", "evolutionary"])("the %s sampler", (name) => {
   it("never proposes an invalid point or one twice, and exhausts the space", async () => {

@@ -1,11 +1,10 @@
 /** A small real study: y = X·w, with tile parameters. `loose`, `deaf` and `trapped` are flawed on purpose. */
 
 import { buffer, f32, kernel } from "@evolver/kernel";
-import { Random } from "../src/index.ts";
+import { Random, type Json } from "@evolver/base";
 import type {
   Case,
   Expected,
-  Json,
   MeasureContext,
   Measurement,
   Plan,

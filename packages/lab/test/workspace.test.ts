@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Random, Workspace, evolve, readRecords } from "../src/index.ts";
+import { Random } from "@evolver/base";
+import { Workspace, evolve, readRecords } from "../src/index.ts";
 import type { EvolveResult } from "../src/index.ts";
 import { explainFailure } from "../src/workspace/files.ts";
 import { fakeStudy, openFakeJudge } from "./fake.ts";

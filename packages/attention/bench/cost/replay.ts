@@ -1,14 +1,7 @@
 /** Replays a search among measured candidates: how many are measured until a good one is found. */
 
-import {
-  mostPromising,
-  pointKey,
-  Random,
-  samplerNamed,
-  type Memory,
-  type Space,
-  type OpenStudy,
-} from "@evolver/lab";
+import { Random } from "@evolver/base";
+import { mostPromising, pointKey, samplerNamed, type Memory, type Space, type OpenStudy } from "@evolver/lab";
 
 export interface Measured {
   readonly measuredMs: number;

@@ -12,6 +12,7 @@ import {
   type Rung,
   limitsOf,
 } from "@evolver/attention";
+import { median } from "@evolver/base";
 import { h200Datasheet, type MachineProfile } from "@evolver/machine";
 import { isClocked, openDevice, type AnyTypedArray, type Device, type DeviceId } from "@evolver/device";
 import type { LadderOptions, LadderReport, RungReport } from "@evolver/lab";
@@ -145,7 +146,7 @@ async function timeRungs(bound: readonly BoundBuffers[], device: Device): Promis
       if (round >= 0) times[k]?.push(timeMs);
     }
   }
-  return times.map((each) => each.toSorted((a, b) => a - b)[ROUNDS >> 1] as number);
+  return times.map(median);
 }
 
 async function timeOnce({ enqueue, run }: BoundBuffers, device: Device): Promise<number> {

@@ -1,8 +1,8 @@
 /** `evolver bench microbench`: measures a device, verifies what it computed, and writes a machine profile. */
 
 import { join, relative } from "node:path";
+import { EvolverError, measurement, quantity, rounded, orNothing, percent } from "@evolver/base";
 import { openDevice, type DeviceId } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
 import {
   findTests,
   plotSvg,
@@ -15,7 +15,7 @@ import {
 import { benchWarnings } from "../benchWarnings.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, list } from "../options.ts";
-import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
@@ -126,7 +126,7 @@ function describe(report: MicrobenchReport): string {
 }
 
 function describeSection({ title, about, results, figures }: Section, timeKind: string): string {
-  const number = (value: number | null): string => (value === null ? "–" : quantity(value));
+  const number = (value: number | null): string => orNothing(value, quantity);
   const rows = table(results, [
     { title: "what", value: ({ name }) => name },
     {
@@ -169,14 +169,13 @@ function describeSection({ title, about, results, figures }: Section, timeKind: 
       : [
           {
             title: "result",
-            value: ({ value }: (typeof results)[number]) => (value === null ? "–" : fourDigits(value)),
+            value: ({ value }: (typeof results)[number]) => orNothing(value, rounded),
             align: "right" as const,
           },
           { title: "unit", value: ({ unit }: (typeof results)[number]) => unit },
           {
             title: "spread",
-            value: ({ spread }: (typeof results)[number]) =>
-              spread === null ? "–" : `${(100 * spread).toFixed(1)} %`,
+            value: ({ spread }: (typeof results)[number]) => orNothing(spread, percent),
             align: "right" as const,
           },
         ]),

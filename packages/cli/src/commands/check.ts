@@ -1,15 +1,14 @@
 /** `evolver check`: runs a kernel of the user's on the simulator with every check on. */
 
 import { relative } from "node:path";
+import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
 import { openSim, type Counters, type Finding } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
-import type { SourceLocation } from "@evolver/base";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../exampleLaunch.ts";
 import { loadKernels, type NamedKernel } from "../loadKernel.ts";
 import { integer, subgroupOption } from "../options.ts";
-import { EXIT, printJson, printText, quantity } from "../output.ts";
+import { EXIT, printJson, printText } from "../output.ts";
 import { resolveOwnPackages } from "../resolveHook.ts";
 
 interface CheckFlags {

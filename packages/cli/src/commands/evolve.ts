@@ -1,12 +1,13 @@
 /** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
 
+import { duration, NOTHING } from "@evolver/base";
 import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
 import { loadStudy } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { ladderTable } from "./ladder.ts";
 import { stopOnSignals } from "../interruption.ts";
 import { deviceOption, integer, workspaceOption } from "../options.ts";
-import { duration, EXIT, printJson, printText, table } from "../output.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
 import { addStudyArgument, givenInput } from "../studyOptions.ts";
 
@@ -151,7 +152,7 @@ function describe(result: EvolveResult, ladder: string | null): string {
     ...(ladder === null ? [] : [`\nThe ladder on the same input, ${timeKind}\n`, ladder]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
-    `  error ${champion.error?.toExponential(1) ?? "–"}, allowed ${champion.bound?.toExponential(1) ?? "–"}`,
+    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING}`,
     `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,

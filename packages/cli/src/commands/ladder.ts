@@ -1,9 +1,10 @@
 /** `evolver ladder`: every rung verified, timed and held to its claims. */
 
+import { duration, quantity } from "@evolver/base";
 import type { LadderReport, RungReport } from "@evolver/lab";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, integer, list } from "../options.ts";
-import { duration, EXIT, printJson, printText, quantity, table } from "../output.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
 import { addStudyArgument, givenInput, studyWith } from "../studyOptions.ts";
 

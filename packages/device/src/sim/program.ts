@@ -15,7 +15,7 @@ import { accessesOf } from "./accesses.ts";
 import type { SimDevice } from "./index.ts";
 import { SimulationError } from "./error.ts";
 import type { RaceMode } from "./checks.ts";
-import { Random } from "./random.ts";
+import { Random } from "@evolver/base";
 import { Report } from "./report.ts";
 import { Runtime } from "./runtime.ts";
 import { runWorkgroup } from "./schedule.ts";

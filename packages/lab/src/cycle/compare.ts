@@ -1,9 +1,8 @@
 /** Is a sampler worth its name? It against random search, at the same number of trials, over several seeds. */
 
-import { EvolverError } from "@evolver/base";
+import { EvolverError, Random, deriveSeed } from "@evolver/base";
 import type { Judge, OpenJudge } from "../judge/judge.ts";
 import { openJudgeProcess } from "../judge/client.ts";
-import { Random, deriveSeed } from "../random.ts";
 import { formatTime, table } from "../workspace/render/text.ts";
 import { samplerNamed } from "../sampler/index.ts";
 import { memoryOf } from "../sampler/sampler.ts";

@@ -5,8 +5,7 @@
 
 import { mostPromising } from "./timePredictor.ts";
 import type { Judge } from "../judge/judge.ts";
-import type { Random } from "../random.ts";
-import { deriveSeed } from "../random.ts";
+import { counted, deriveSeed, type Random } from "@evolver/base";
 import type { Champion } from "../workspace/record.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Sampler } from "../sampler/sampler.ts";
@@ -15,7 +14,7 @@ import type { Explanation, Measurement } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import type { Point } from "../study/point.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
-import { counted, formatSpeedup, formatTime } from "../workspace/render/text.ts";
+import { formatSpeedup, formatTime } from "../workspace/render/text.ts";
 import type { Policy } from "../workspace/policy.ts";
 
 export interface CycleInput {

@@ -2,12 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, Random, deriveSeed } from "@evolver/base";
 import { championOf, judgeTrial, runCycle } from "./cycle.ts";
 import type { CycleInput } from "./cycle.ts";
 import type { Judge, OpenJudge } from "../judge/judge.ts";
 import { openJudgeProcess } from "../judge/client.ts";
-import { Random, deriveSeed } from "../random.ts";
 import { objectiveKey, championFolder, objectiveSlug, printRecord } from "../workspace/record.ts";
 import type { Champion, CycleRecord, Objective } from "../workspace/record.ts";
 import { renderKnowledge } from "../workspace/render/knowledge.ts";

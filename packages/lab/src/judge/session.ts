@@ -4,11 +4,9 @@
  */
 
 import type { Device } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
-import { canonicalJson } from "../json.ts";
+import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
 import { checkPlan, planHash } from "../plan.ts";
 import type { Plan, PlanSignature } from "../plan.ts";
-import { deriveSeed } from "../random.ts";
 import { whyNotInSpace } from "../study/space.ts";
 import type { Case, Shape } from "../study/case.ts";
 import type { BoundPlan, Measurement } from "../study/measurement.ts";

@@ -1,6 +1,6 @@
 /** Cases and the truth about them, kept for the candidates of a cycle, which are all judged on the same. */
 
-import { canonicalJson } from "../json.ts";
+import { canonicalJson } from "@evolver/base";
 import type { Case } from "../study/case.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import type { JudgeDevices } from "./devices.ts";

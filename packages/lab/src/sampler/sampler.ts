@@ -3,7 +3,7 @@
  * goes on exactly as if it had not been.
  */
 
-import type { Random } from "../random.ts";
+import type { Random } from "@evolver/base";
 import { pointKey } from "../study/space.ts";
 import type { Point, Space } from "../study/point.ts";
 import type { Trial } from "../judge/verdict.ts";

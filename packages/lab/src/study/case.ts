@@ -2,7 +2,7 @@
 
 import type { AnyTypedArray } from "@evolver/device";
 import type { ElementType } from "@evolver/kernel";
-import type { Json } from "../json.ts";
+import type { Json } from "@evolver/base";
 
 /** What a plan may know of a case: sizes and options, never data. */
 export type Shape = Json;

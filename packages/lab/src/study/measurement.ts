@@ -1,7 +1,7 @@
 /** How a candidate is compared with others: what is run, what was measured, and what that says. */
 
 import type { Counters, Device, RunResult } from "@evolver/device";
-import type { Json } from "../json.ts";
+import type { Json } from "@evolver/base";
 import type { Plan } from "../plan.ts";
 import type { Point } from "./point.ts";
 

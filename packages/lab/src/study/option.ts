@@ -1,7 +1,6 @@
 /** Options of a study on the command line. */
 
-import { EvolverError } from "@evolver/base";
-import type { Json } from "../json.ts";
+import { EvolverError, type Json } from "@evolver/base";
 
 /** Options of a study by name, as data: what the user gave, or in full as the study's `parseInput` gives them. */
 export type StudyInput = { readonly [key: string]: Json | undefined };

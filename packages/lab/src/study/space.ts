@@ -1,6 +1,6 @@
 /** Walking a study's space: keys, neighbours, enumeration. */
 
-import type { Random } from "../random.ts";
+import type { Random } from "@evolver/base";
 import type { Point, Space } from "./point.ts";
 
 /** Equal for equal points: the values in the order of the axes. */

@@ -3,8 +3,7 @@
  * rendered from them.
  */
 
-import { EvolverError } from "@evolver/base";
-import { canonicalJson, sha256 } from "../json.ts";
+import { EvolverError, canonicalJson, sha256 } from "@evolver/base";
 import type { TimeKind } from "../study/measurement.ts";
 import type { StudyInput } from "../study/option.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";

@@ -1,26 +1,6 @@
-/** Medians, and the smallest setting that is good enough. */
+/** What a measured curve says: the smallest setting that is good enough, and the levels of a staircase. */
 
-function quantile(sorted: readonly number[], q: number): number {
-  const at = q * (sorted.length - 1);
-  const [low, high] = [Math.floor(at), Math.ceil(at)];
-  const [a, b] = [sorted[low] as number, sorted[high] as number];
-  return a + (b - a) * (at - low);
-}
-
-/** @param values at least one */
-export function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
-}
-
-/** The width of the middle half of the values, relative to their median; 0 where that is 0. */
-export function relativeSpread(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = quantile(sorted, 0.5);
-  return middle === 0 ? 0 : (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / Math.abs(middle);
-}
+import { median } from "@evolver/base";
 
 export interface Point {
   /** What grows: a block size, workgroups, bytes. */

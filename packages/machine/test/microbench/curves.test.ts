@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  findKnee,
-  findPlateaus,
-  median,
-  relativeSpread,
-  type Point,
-} from "../../src/microbench/statistics.ts";
+import { findKnee, findPlateaus, type Point } from "../../src/microbench/curves.ts";
 
 const points = (values: readonly number[], setting = (k: number): number => 2 ** k): Point[] =>
   values.map((value, k) => ({ setting: setting(k), value }));
@@ -50,18 +44,5 @@ describe("plateaus", () => {
   });
   it("are one where nothing changes", () => {
     expect(findPlateaus(points([5, 5, 5]))).toEqual([{ from: 1, to: 4, value: 5 }]);
-  });
-});
-
-describe("medians and spreads", () => {
-  it("lie in the middle", () => {
-    expect(median([3, 1, 2])).toBe(2);
-    expect(median([4, 1, 2, 3])).toBe(2.5);
-    expect(relativeSpread([1, 2, 3, 4, 5])).toBeCloseTo(2 / 3);
-    expect(relativeSpread([7, 7, 7])).toBe(0);
-  });
-  it("do not follow an outlier", () => {
-    expect(median([1, 1, 1, 1, 1000])).toBe(1);
-    expect(relativeSpread([1, 1, 1, 1, 1000])).toBe(0);
   });
 });
