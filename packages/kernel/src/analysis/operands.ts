@@ -4,8 +4,7 @@
  * synchronisation.ts.
  */
 
-import { builtins } from "../ir/builtins.ts";
-import type { AtomicNode, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
 import type { OperandChecks } from "./invalid.ts";
@@ -20,6 +19,25 @@ import {
   type Value,
 } from "../ir/types.ts";
 import { atomicOps, type AtomicRow } from "../ir/atomics.ts";
+
+const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
+  "workgroupId.x",
+  "workgroupId.y",
+  "workgroupId.z",
+  "localId.x",
+  "localId.y",
+  "localId.z",
+  "globalId.x",
+  "globalId.y",
+  "globalId.z",
+  "numWorkgroups.x",
+  "numWorkgroups.y",
+  "numWorkgroups.z",
+  "workgroupIndex",
+  "localIndex",
+  "subgroupId",
+  "lane",
+]);
 
 const isIndex = (type: ScalarType): boolean => isInteger(type) || type === "index";
 
@@ -44,7 +62,7 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       return;
     }
     case "builtin":
-      if (!Object.hasOwn(builtins, node.builtin)) fail("is unknown");
+      if (!BUILTINS.has(node.builtin)) fail("is unknown");
       if (node.result.type !== "u32") fail(`gives ${node.result.type}, not u32`);
       return;
     case "op": {

@@ -4,7 +4,6 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   ArriveNode,
   AsyncCopyNode,
@@ -12,6 +11,7 @@ import type {
   AwaitCopiesNode,
   AwaitPhaseNode,
   BarrierNode,
+  BuiltinName,
   ForNode,
   KernelIR,
   LoadNode,
