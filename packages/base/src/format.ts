@@ -47,11 +47,15 @@ export function binaryBytes(value: number): string {
   return `${number(value / 1024 ** power)} ${units[power]}`;
 }
 
-/** Four digits that matter and never an exponent: 75,654.3 GFLOP/s → "75,650 GFLOP/s", 16,384 bytes → "16.4 kB". */
+/** So many digits that matter, of the whole part too, and never an exponent: 75,654.3 → "75,650", 0.0123456 → "0.01235". */
+export function rounded(value: number, significant = 4): string {
+  if (Math.abs(value) < 10 ** significant) return value.toPrecision(significant);
+  return grouped(Number(value.toPrecision(significant)));
+}
+
+/** A figure of a machine with its unit: "75,650 GFLOP/s"; 16,384 bytes → "16.4 kB". */
 export function measurement(value: number, unit: string): string {
-  if (unit === "bytes") return quantity(value, "B");
-  const text = Math.abs(value) >= 1e4 ? grouped(Number(value.toPrecision(4))) : value.toPrecision(4);
-  return `${text} ${unit}`;
+  return unit === "bytes" ? quantity(value, "B") : `${rounded(value)} ${unit}`;
 }
 
 /** A time in the unit that fits: "1.24 ms", "13.0 µs", "2 min 5 s". */
@@ -64,6 +68,9 @@ export function duration(timeMs: number, significant = 3): string {
   if (timeMs >= 1 || timeMs === 0) return `${timeMs.toPrecision(significant)} ms`;
   return `${(timeMs * 1000).toPrecision(significant)} µs`;
 }
+
+/** A time where those beside it are in milliseconds too: "0.0123 ms". */
+export const milliseconds = (timeMs: number): string => `${number(timeMs)} ms`;
 
 /** 0.1234 → "12.3 %". */
 export const percent = (share: number, decimals = 1): string => `${(100 * share).toFixed(decimals)} %`;

@@ -7,8 +7,8 @@ import {
   standardDeviation as deviationOf,
 } from "simple-statistics";
 
-/** NaN of none. */
-export function mean(values: readonly number[]): number {
+/** Of a list or a typed array. NaN of none. */
+export function mean(values: ArrayLike<number>): number {
   return values.length === 0 ? Number.NaN : meanOf(values as number[]);
 }
 

@@ -48,8 +48,11 @@ test("bytes of memories are counted in powers of two", () => {
 
 test("measurements have four digits and no exponent", () => {
   expect(format.measurement(75_654.3, "GFLOP/s")).toBe("75,650 GFLOP/s");
-  expect(format.measurement(0.51234, "ns")).toBe("0.5123 ns");
+  expect(format.measurement(4321.5, "GB/s")).toBe("4322 GB/s");
+  expect(format.measurement(0.0123456, "µs")).toBe("0.01235 µs");
+  expect(format.measurement(128, "bytes")).toBe("128 B");
   expect(format.measurement(16_384, "bytes")).toBe("16.4 kB");
+  for (let power = -6; power < 15; power++) expect(format.rounded(1.23456 * 10 ** power)).not.toContain("e");
 });
 
 test("durations are in the unit that fits", () => {
@@ -63,6 +66,7 @@ test("durations are in the unit that fits", () => {
     "2 min 0 s",
   ]);
   expect(format.duration(1.23456, 4)).toBe("1.235 ms");
+  expect(format.milliseconds(0.012345)).toBe("0.0123 ms");
 });
 
 test("shares, ratios, counts and powers of ten", () => {

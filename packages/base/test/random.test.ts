@@ -30,6 +30,12 @@ test("streams of different seeds have nothing in common, from their first number
   expect(standardDeviation(near)).toBeCloseTo(Math.sqrt(1 / 12), 1);
 });
 
+test("streams of neighbouring seeds are not correlated", () => {
+  const [a, b] = [new Random(7), new Random(8)];
+  const products = draw(20_000, () => (a.uniform() - 0.5) * (b.uniform() - 0.5));
+  expect(Math.abs(mean(products))).toBeLessThan(0.003);
+});
+
 test("what is no integer of 53 bits is no seed", () => {
   for (const seed of [0.5, Number.NaN, Infinity, 2 ** 53])
     for (const use of [() => new Random(seed), () => deriveSeed(seed, "x")])

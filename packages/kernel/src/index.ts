@@ -1,6 +1,6 @@
 /** The staged kernel language, its IR and what is known about it. Runs in any JavaScript engine. */
 
-export * from "@evolver/base";
+export { EvolverError, type SourceLocation } from "@evolver/base";
 export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
 export * from "./emit/index.ts";

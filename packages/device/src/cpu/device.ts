@@ -8,7 +8,8 @@ import { hash } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import { buildFor } from "../core/build.ts";
 import type { Device, DeviceLimits, TypedArrayOf } from "../core/device.ts";
-import { checkBufferContents } from "../core/launch.ts";
+import { checkBufferContents } from "../core/buffer.ts";
+import { deviceRows } from "../core/rows.ts";
 import { whyConcurrent } from "./analysis/forward-progress.ts";
 import { lowerCopies } from "./analysis/lower-copies.ts";
 import { compileKernel } from "./codegen/kernel.ts";
@@ -39,7 +40,7 @@ export class CpuDevice implements Device, CpuHost {
   readonly id = "cpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = false;
+  readonly forwardProgress = deviceRows.cpu.forwardProgress;
   readonly limits: DeviceLimits;
   readonly workers: number;
   readonly memory: DeviceMemory;

@@ -4,7 +4,8 @@
  * synchronisation.ts.
  */
 
-import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import { builtins } from "../ir/builtins.ts";
+import type { AtomicNode, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
 import type { OperandChecks } from "./invalid.ts";
@@ -19,25 +20,6 @@ import {
   type Value,
 } from "../ir/types.ts";
 import { atomicOps, type AtomicRow } from "../ir/atomics.ts";
-
-const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
-  "workgroupId.x",
-  "workgroupId.y",
-  "workgroupId.z",
-  "localId.x",
-  "localId.y",
-  "localId.z",
-  "globalId.x",
-  "globalId.y",
-  "globalId.z",
-  "numWorkgroups.x",
-  "numWorkgroups.y",
-  "numWorkgroups.z",
-  "workgroupIndex",
-  "localIndex",
-  "subgroupId",
-  "lane",
-]);
 
 const isIndex = (type: ScalarType): boolean => isInteger(type) || type === "index";
 
@@ -62,7 +44,7 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       return;
     }
     case "builtin":
-      if (!BUILTINS.has(node.builtin)) fail("is unknown");
+      if (!Object.hasOwn(builtins, node.builtin)) fail("is unknown");
       if (node.result.type !== "u32") fail(`gives ${node.result.type}, not u32`);
       return;
     case "op": {

@@ -4,7 +4,8 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { Block, BuiltinName, Node } from "../ir/nodes.ts";
+import type { BuiltinName } from "../ir/builtins.ts";
+import type { Block, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import type { SourceLocation } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";

@@ -4,7 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { OpName } from "../ir/ops.ts";
+import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";
 import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
@@ -328,20 +328,10 @@ function roundedToOdd(value: Scalar): F32 {
 }
 
 function binary<S>(name: OpName, left: Scalar, right: Scalar | number | boolean): S {
-  if (right === IDENTITIES[name] && !isFloat(left.type)) return left as S;
+  // These come up whenever layouts are computed.
+  if (typeof right === "number" && right === ops[name].rightIdentity && !isFloat(left.type)) return left as S;
   return wrap(left.recorder.op(name, [left, lift(left.recorder, right, left.type)]));
 }
-
-/** Literals on the right that change nothing, for integers; they come up whenever layouts are computed. */
-const IDENTITIES: Partial<Record<OpName, number>> = {
-  add: 0,
-  sub: 0,
-  mul: 1,
-  divTrunc: 1,
-  divFloor: 1,
-  or: 0,
-  xor: 0,
-};
 
 function shift<S>(name: "shl" | "shr", value: Scalar, amount: U32 | number): S {
   return wrap(value.recorder.op(name, [value, lift(value.recorder, amount, "u32")]));

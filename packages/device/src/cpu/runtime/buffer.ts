@@ -3,7 +3,8 @@
 import { elementBytes } from "@evolver/kernel";
 import type { ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../../core/device.ts";
-import { arrayType, HostBuffer, type BufferOwner } from "../../core/launch.ts";
+import { arrayType } from "../../core/arrays.ts";
+import { HostBuffer, type BufferOwner } from "../../core/buffer.ts";
 import type { DeviceMemory } from "./memory.ts";
 
 export class CpuBuffer<E extends ElementType = ElementType> extends HostBuffer<E> {

@@ -2,7 +2,7 @@
 
 import type { Params } from "@evolver/kernel";
 import type { Program } from "../../core/device.ts";
-import type { BufferOwner } from "../../core/launch.ts";
+import type { BufferOwner } from "../../core/buffer.ts";
 import type { CompiledKernel } from "../codegen/kernel.ts";
 import type { DeviceMemory } from "./memory.ts";
 import type { WorkerPool } from "./pool.ts";

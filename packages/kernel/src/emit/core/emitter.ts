@@ -6,7 +6,8 @@
  * time; a read of memory or of a variable waits only as far as nothing that could change it comes between.
  */
 
-import type { Block, BuiltinName, ForNode, LoadNode, Node, RolesNode, WhileNode } from "../../ir/nodes.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { Block, ForNode, LoadNode, Node, RolesNode, WhileNode } from "../../ir/nodes.ts";
 import type { Memory, Value, Variable } from "../../ir/types.ts";
 import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
 import { Lines } from "./lines.ts";

@@ -1,7 +1,9 @@
 /** Names in emitted code: readable, unique among what is in scope, and never a word of the target language. */
 
-import type { BuiltinName, Node } from "../../ir/nodes.ts";
-import type { OpName } from "../../ir/ops.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { Node } from "../../ir/nodes.ts";
+import { ops } from "../../ir/ops.ts";
+import { subgroupOps } from "../../ir/subgroup.ts";
 
 /** Words of C++, CUDA, HIP, WGSL and JavaScript that people may well choose as names. */
 const RESERVED: ReadonlySet<string> = new Set(
@@ -91,51 +93,13 @@ export class Names {
   }
 }
 
-const OP_NAMES: Partial<Record<OpName, string>> = {
-  add: "sum",
-  sub: "difference",
-  mul: "product",
-  div: "quotient",
-  divTrunc: "quotient",
-  divFloor: "quotient",
-  remTrunc: "remainder",
-  modFloor: "remainder",
-  min: "smaller",
-  max: "larger",
-  neg: "negated",
-  abs: "magnitude",
-  fma: "fused",
-  select: "chosen",
-  sqrt: "root",
-  rsqrt: "inverseRoot",
-  exp: "power",
-  exp2: "power",
-  exp2Flushed: "power",
-  log: "logarithm",
-  log2: "logarithm",
-  sin: "sine",
-  cos: "cosine",
-  tanh: "tangent",
-  floor: "rounded",
-  ceil: "rounded",
-  round: "rounded",
-  trunc: "rounded",
-  shl: "shifted",
-  shr: "shifted",
-  popcount: "bitCount",
-  clz: "leadingZeros",
-};
-
 /** A word for the value that a node gives. */
 export function hintFor(node: Node): string {
   switch (node.kind) {
     case "op":
       if (node.result.type === "index") return "offset";
       if (node.result.type === "bool") return "condition";
-      return (
-        OP_NAMES[node.op] ??
-        (node.op.startsWith("bitcast") ? "bits" : node.op.startsWith("to") ? "converted" : "value")
-      );
+      return ops[node.op].noun;
     case "load":
     case "uniformLoad":
       return `${node.memory.name}Value`;
@@ -144,11 +108,7 @@ export function hintFor(node: Node): string {
     case "atomic":
       return `${node.memory.name}Before`;
     case "subgroup":
-      return (
-        { sum: "total", min: "smallest", max: "largest", any: "anyLane", all: "allLanes", ballot: "ballot" }[
-          node.op as string
-        ] ?? (node.op.endsWith("Sum") ? node.op : "shuffled")
-      );
+      return subgroupOps[node.op].noun;
     default:
       return "value";
   }

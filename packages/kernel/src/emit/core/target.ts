@@ -4,6 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   ArriveNode,
   AsyncCopyNode,
@@ -11,7 +12,6 @@ import type {
   AwaitCopiesNode,
   AwaitPhaseNode,
   BarrierNode,
-  BuiltinName,
   ForNode,
   KernelIR,
   LoadNode,

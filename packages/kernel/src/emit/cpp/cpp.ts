@@ -1,10 +1,10 @@
 /** What CUDA C++ and HIP C++ share: declarations, memory, indices, and the frame of the kernel function. */
 
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   ArriveNode,
   AsyncCopyNode,
   AwaitPhaseNode,
-  BuiltinName,
   ForNode,
   KernelIR,
   LoadNode,

@@ -4,10 +4,10 @@
  * never wait for each other are a loop; otherwise each is a generator that stops where it must wait.
  */
 
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   AtomicNode,
   BarrierNode,
-  BuiltinName,
   ForNode,
   KernelIR,
   LoadNode,

@@ -1,6 +1,7 @@
 /** The opening of WGSL's entry point: the built-ins that it takes, and those that are computed from them. */
 
-import type { BuiltinName, KernelIR } from "../../ir/nodes.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { KernelIR } from "../../ir/nodes.ts";
 import type { Lines } from "../core/lines.ts";
 import { builtinName } from "../core/names.ts";
 

@@ -2,7 +2,8 @@
 
 import { analyseUniformity, type UniformityAnalysis } from "../../analysis/index.ts";
 import { EvolverError } from "@evolver/base";
-import type { BarrierNode, KernelIR, SubgroupOp } from "../../ir/nodes.ts";
+import type { BarrierNode, KernelIR } from "../../ir/nodes.ts";
+import type { SubgroupOp } from "../../ir/subgroup.ts";
 import { isHalf } from "../../ir/types.ts";
 import { call, infix, type Expression, type Operand } from "../core/expression.ts";
 

@@ -4,10 +4,10 @@
  */
 
 import { EvolverError } from "@evolver/base";
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   AtomicNode,
   BarrierNode,
-  BuiltinName,
   ForNode,
   KernelIR,
   LoadNode,
