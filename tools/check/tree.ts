@@ -35,9 +35,6 @@ export interface WorkspacePackage {
   readonly dependencies: readonly string[];
   /** Subpath (`.`, `./cuda`) to a file, from the root. */
   readonly exports: ReadonlyMap<string, string>;
-  /** Its field `evolver`: the layer that it stands on, and whether it also runs in a browser. */
-  readonly layer: string | null;
-  readonly browser: boolean;
 }
 
 export interface SourceTree {
@@ -87,7 +84,6 @@ interface Manifest {
   readonly name: string;
   readonly dependencies?: Record<string, string>;
   readonly exports?: Record<string, string | Record<string, string>>;
-  readonly evolver?: { readonly layer?: string; readonly browser?: boolean };
 }
 
 function readPackage(root: string, path: string): WorkspacePackage {
@@ -98,8 +94,7 @@ function readPackage(root: string, path: string): WorkspacePackage {
     const file = typeof target === "string" ? target : target["default"];
     if (file !== undefined) exports.set(subpath, `${folder}/${file.replace(/^\.\//, "")}`);
   }
-  const { name, dependencies = {}, evolver: { layer = null, browser = false } = {} } = manifest;
-  return { name, folder, dependencies: Object.keys(dependencies), exports, layer, browser };
+  return { name: manifest.name, folder, dependencies: Object.keys(manifest.dependencies ?? {}), exports };
 }
 
 function readImports(

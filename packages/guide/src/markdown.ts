@@ -1,6 +1,4 @@
-/** Pieces of Markdown. */
-
-import { grouped } from "@evolver/base";
+/** Pieces of Markdown, and numbers as the guide prints them. */
 
 export type Cell = string;
 
@@ -12,8 +10,16 @@ export function table(heads: readonly Cell[], align: string, rows: readonly (rea
   return [row(heads), rule, ...rows.map(row)].join("\n");
 }
 
+/** 1234567.8 → "1,234,568"; below 100 with three digits that matter. */
+export function number(value: number): string {
+  if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
+}
+
 /** Milliseconds as whole microseconds. */
-export const microseconds = (timeMs: number): string => grouped(timeMs * 1000);
+export const microseconds = (timeMs: number): string => Math.round(timeMs * 1000).toLocaleString("en-US");
+
+export const percent = (share: number): string => `${number(100 * share)} %`;
 
 /** Prose of a template literal, its lines joined. */
 export const prose = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").trim();

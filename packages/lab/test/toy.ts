@@ -1,16 +1,17 @@
 /** A small real study: y = X·w, with tile parameters. `loose`, `deaf` and `trapped` are flawed on purpose. */
 
 import { buffer, f32, kernel } from "@evolver/kernel";
-import { Random, type Json } from "@evolver/base";
+import { Random } from "../src/index.ts";
 import type {
   Case,
   Expected,
+  Json,
   MeasureContext,
   Measurement,
   Plan,
   Point,
-  OpenStudy,
   Study,
+  StudyDefinition,
 } from "../src/index.ts";
 import type { MatvecShape } from "./cheats/matvec.ts";
 import { measureWallClock } from "../src/index.ts";
@@ -137,7 +138,7 @@ function plan(point: ToyPoint, shape: Json, { subgroup }: { readonly subgroup: n
   };
 }
 
-function openToy(device: string): OpenStudy<ToyPoint, MatvecShape> {
+function openToy(device: string): Study<ToyPoint, MatvecShape> {
   const baseline: ToyPoint = { rows: 1, vector: 1, weights: "global", unroll: 1 };
   return {
     space: { axes, whyInvalid: () => null },
@@ -164,16 +165,16 @@ function openToy(device: string): OpenStudy<ToyPoint, MatvecShape> {
 
 function define(
   name: string,
-  change: (study: OpenStudy<ToyPoint, MatvecShape>) => OpenStudy<ToyPoint, MatvecShape>,
-): Study {
+  change: (study: Study<ToyPoint, MatvecShape>) => Study<ToyPoint, MatvecShape>,
+): StudyDefinition {
   return {
     id: name,
     title: "Matrix times vector",
     module: import.meta.url,
     export: name,
-    options: [],
+    defaultInput: {},
     parseInput: (input) => Promise.resolve(input),
-    open: (_, { id }) => Promise.resolve(change(openToy(id))),
+    open: (_, { id }) => Promise.resolve(change(openToy(id)) as unknown as Study),
   };
 }
 

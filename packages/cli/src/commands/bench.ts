@@ -1,8 +1,8 @@
 /** `evolver bench microbench`: measures a device, verifies what it computed, and writes a machine profile. */
 
 import { join, relative } from "node:path";
-import { EvolverError, measurement, quantity, rounded, orNothing, percent } from "@evolver/base";
 import { openDevice, type DeviceId } from "@evolver/device";
+import { EvolverError } from "@evolver/base";
 import {
   findTests,
   plotSvg,
@@ -13,13 +13,11 @@ import {
   type Section,
 } from "@evolver/machine";
 import { benchWarnings } from "../benchWarnings.ts";
-import { newCommand, type MakeCommand } from "../command.ts";
-import { deviceOption, list } from "../options.ts";
-import { EXIT, printJson, printText, table } from "../output.ts";
+import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
-interface BenchOptions {
+export interface BenchOptions {
   readonly device: string;
   /** Ids of tests; all if absent. */
   readonly only?: readonly string[];
@@ -31,20 +29,7 @@ interface BenchOptions {
   readonly json: boolean;
 }
 
-export const benchCommand: MakeCommand = ({ finish }) =>
-  newCommand(
-    "bench",
-    "measure a device: bandwidth, latency, throughput, occupancy; every result is verified (docs/microbench.md)",
-  )
-    .argument("<benchmark>", "microbench")
-    .addOption(deviceOption("sim"))
-    .option("--only <tests>", "only these, such as streams,chase", list)
-    .option("--quick", "smaller arrays and fewer settings", false)
-    .option("--save <file>", "write a machine profile with what was measured")
-    .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
-    .action(async (what: string, options: BenchOptions) => finish(await bench(what, options)));
-
-async function bench(what: string, options: BenchOptions): Promise<number> {
+export async function bench(what: string, options: BenchOptions): Promise<number> {
   if (what !== "microbench") {
     throw new EvolverError("UNKNOWN_BENCHMARK", `there is no benchmark "${what}"`, {
       hint: "there is microbench",
@@ -126,7 +111,7 @@ function describe(report: MicrobenchReport): string {
 }
 
 function describeSection({ title, about, results, figures }: Section, timeKind: string): string {
-  const number = (value: number | null): string => orNothing(value, quantity);
+  const number = (value: number | null): string => (value === null ? "–" : quantity(value));
   const rows = table(results, [
     { title: "what", value: ({ name }) => name },
     {
@@ -169,13 +154,14 @@ function describeSection({ title, about, results, figures }: Section, timeKind: 
       : [
           {
             title: "result",
-            value: ({ value }: (typeof results)[number]) => orNothing(value, rounded),
+            value: ({ value }: (typeof results)[number]) => (value === null ? "–" : fourDigits(value)),
             align: "right" as const,
           },
           { title: "unit", value: ({ unit }: (typeof results)[number]) => unit },
           {
             title: "spread",
-            value: ({ spread }: (typeof results)[number]) => orNothing(spread, percent),
+            value: ({ spread }: (typeof results)[number]) =>
+              spread === null ? "–" : `${(100 * spread).toFixed(1)} %`,
             align: "right" as const,
           },
         ]),

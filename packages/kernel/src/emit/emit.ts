@@ -1,14 +1,18 @@
-/** The one way to every emitter. */
+/** The one way to every target. */
 
 import type { KernelIR } from "../ir/nodes.ts";
-import { CudaEmitter } from "./cpp/cuda.ts";
-import { HipEmitter } from "./cpp/hip.ts";
-import { JsEmitter } from "./js/js.ts";
-import { WgslEmitter } from "./wgsl/wgsl.ts";
+import { emitKernel } from "./core/emitter.ts";
 import type { EmitOptions, Emitted, EmitTarget } from "./core/result.ts";
+import type { TargetDefinition } from "./core/target.ts";
+import { cuda } from "./cpp/cuda.ts";
+import { hip } from "./cpp/hip.ts";
+import { js } from "./js/js.ts";
+import { wgsl } from "./wgsl/wgsl.ts";
+
+const targets: Readonly<Record<EmitTarget, TargetDefinition>> = { js, wgsl, cuda, hip };
 
 /** Whether subgroups on a target may wait for each other: what to build a kernel with for it. See BuildOptions. */
-export const targetForwardProgress = (target: EmitTarget): boolean => target === "cuda" || target === "hip";
+export const targetForwardProgress = (target: EmitTarget): boolean => targets[target].forwardProgress;
 
 /**
  * Emits a verified kernel as source text.
@@ -17,15 +21,5 @@ export const targetForwardProgress = (target: EmitTarget): boolean => target ===
  *   UNSUPPORTED_SUBGROUP_BARRIER for a kernel that WebGPU would refuse, FORWARD_PROGRESS_UNAVAILABLE for phase barriers on a target
  *   without them
  */
-export function emit(ir: KernelIR, target: EmitTarget, options: EmitOptions = {}): Emitted {
-  switch (target) {
-    case "cuda":
-      return new CudaEmitter(ir, options).emit();
-    case "hip":
-      return new HipEmitter(ir, options).emit();
-    case "wgsl":
-      return new WgslEmitter(ir, options).emit();
-    case "js":
-      return new JsEmitter(ir, options).emit();
-  }
-}
+export const emit = (ir: KernelIR, target: EmitTarget, options: EmitOptions = {}): Emitted =>
+  emitKernel(targets[target], ir, options);

@@ -5,20 +5,19 @@
 
 import { mostPromising } from "./timePredictor.ts";
 import type { Judge } from "../judge/judge.ts";
-import { counted, deriveSeed, type Random } from "@evolver/base";
+import type { Random } from "../random.ts";
+import { deriveSeed } from "../random.ts";
 import type { Champion } from "../workspace/record.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Sampler } from "../sampler/sampler.ts";
 import { pointKey, spaceSize, withValue } from "../study/space.ts";
-import type { Explanation, Measurement } from "../study/measurement.ts";
-import type { OpenStudy } from "../study/open-study.ts";
-import type { Point } from "../study/point.ts";
+import type { Explanation, Measurement, Point, Study } from "../study/study.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
-import { formatSpeedup, formatTime } from "../workspace/render/text.ts";
+import { counted, formatSpeedup, formatTime } from "../workspace/render/text.ts";
 import type { Policy } from "../workspace/policy.ts";
 
 export interface CycleInput {
-  readonly study: OpenStudy;
+  readonly study: Study;
   readonly judge: Judge;
   readonly sampler: Sampler;
   readonly policy: Policy;
@@ -224,7 +223,7 @@ function decide(champion: Champion, trials: readonly Trial[], policy: Policy): D
   };
 }
 
-function explainChampion(study: OpenStudy, trials: readonly Trial[], champion: Champion): Explanation {
+function explainChampion(study: Study, trials: readonly Trial[], champion: Champion): Explanation {
   const verdict = trials.find(({ number }) => number === champion.trial)?.verdict;
   if (!verdict || verdict.timeMs === null || verdict.timeKind === null)
     return { bottleneck: "unknown", observations: [], axes: [] };
@@ -267,7 +266,7 @@ function reflect(
 
 /** Valid values of an axis that no trial has had with the champion's other values. */
 function untried(
-  study: OpenStudy,
+  study: Study,
   trials: readonly Trial[],
   champion: Champion,
   axis: string,
@@ -283,7 +282,7 @@ function untried(
 }
 
 function nextSteps(
-  study: OpenStudy,
+  study: Study,
   trials: readonly Trial[],
   champion: Champion,
   explanation: Explanation,

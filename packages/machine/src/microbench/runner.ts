@@ -6,10 +6,11 @@
 
 import { isClocked } from "@evolver/device";
 import type { ClockedProgram, Counters, Device, DeviceBuffer, Program } from "@evolver/device";
-import { EvolverError, median, relativeSpread } from "@evolver/base";
+import { EvolverError } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 import type { CaseCounters } from "./report.ts";
 import { inUnit, workgroupsOf, type BufferSpec, type CaseSpec, type LaunchSpec } from "./spec.ts";
+import { median, relativeSpread } from "./statistics.ts";
 
 export interface RunnerOptions {
   readonly multiprocessors: number;

@@ -1,191 +1,141 @@
 /**
- * What all emitters share: the walk over structured control flow, which values become names and which become part of
- * larger expressions, and C-like statements. What differs between targets is in target.ts and one file a target.
- *
- * A value used once, in the block that defines it, waits as an expression until its use. Arithmetic may wait for any
- * time; a read of memory or of a variable waits only as far as nothing that could change it comes between.
+ * The walk over a kernel, the same for all targets: structured control flow and C-like statements. What a node becomes on
+ * a target is said by the target's parts (target.ts); which values become names is values.ts's; the text itself, with its
+ * names, lines and lowering report, is code.ts's.
  */
 
-import type { BuiltinName } from "../../ir/builtins.ts";
-import type { Block, ForNode, LoadNode, Node, RolesNode, WhileNode } from "../../ir/nodes.ts";
-import type { Memory, Value, Variable } from "../../ir/types.ts";
+import { assertNever } from "@evolver/base";
+import type {
+  Block,
+  BuiltinName,
+  ForNode,
+  IfNode,
+  KernelIR,
+  LoadNode,
+  Node,
+  RolesNode,
+  WhileNode,
+} from "../../ir/nodes.ts";
+import type { OpName } from "../../ir/ops.ts";
+import type { ScalarType, Value } from "../../ir/types.ts";
+import { Code } from "./code.ts";
 import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
+import { finish } from "./finish.ts";
 import { Lines } from "./lines.ts";
-import { builtinName, hintFor, loopName } from "./names.ts";
-import { Target } from "./target.ts";
+import { loopName } from "./names.ts";
+import type { EmitOptions, Emitted } from "./result.ts";
+import type { Target, TargetDefinition } from "./target.ts";
+import { Values } from "./values.ts";
 
-type Source = Memory | Variable;
-
-/** A value that waits for its one use. */
-interface Pending {
-  readonly value: Value;
-  readonly expression: Expression;
-  readonly reads: ReadonlySet<Source>;
-  readonly node: Node;
+/** Emits a verified kernel for a target. */
+export function emitKernel(definition: TargetDefinition, ir: KernelIR, options: EmitOptions): Emitted {
+  const code = new Code(ir, options, definition.language(ir, options));
+  const target = definition.target(code);
+  code.out.depth = target.entry.depth;
+  new Emitter(code, target).body();
+  return finish(definition.name, code, target.entry);
 }
 
-/** Longer expressions become names. */
-const MAX_EXPRESSION = 84;
-
-export abstract class Emitter extends Target {
-  readonly #expressions: (Expression | undefined)[] = [];
-  readonly #constants: (number | boolean | null)[] = [];
+class Emitter {
+  readonly #code: Code;
+  readonly #target: Target;
+  readonly #values: Values;
+  /** By variable id. */
   readonly #variables: string[] = [];
-  /** By value id, in program order. */
-  #pending = new Map<number, Pending>();
-  #reads = new Set<Source>();
-  #block: Block | null = null;
   #loopDepth = 0;
 
-  /** Emits the kernel's statements into `out`. */
-  protected body(): void {
-    this.names.open();
-    this.#emitBlock(this.ir.body);
-    this.names.close();
+  constructor(code: Code, target: Target) {
+    this.#code = code;
+    this.#target = target;
+    this.#values = new Values(code);
   }
 
-  // Values.
-
-  /** The expression of a value where it is used, now. */
-  #take(value: Value): Operand {
-    let expression = this.#expressions[value.id];
-    const waiting = this.#pending.get(value.id);
-    if (waiting !== undefined) {
-      this.#pending.delete(value.id);
-      for (const source of waiting.reads) this.#reads.add(source);
-      expression = waiting.expression;
-    }
-    if (expression === undefined) throw new TypeError(`value ${value.id} is used before its definition`);
-    return { ...expression, type: value.type, constant: this.#constants[value.id] ?? null };
+  /** Writes the kernel's statements. */
+  body(): void {
+    this.#code.names.open();
+    this.#emitBlock(this.#code.ir.body);
+    this.#code.names.close();
   }
-
-  #takeAll(values: readonly Value[]): Operand[] {
-    this.#reads = new Set();
-    return values.map((value) => this.#take(value));
-  }
-
-  #define(value: Value, expression: Expression, node: Node, reads: ReadonlySet<Source>): void {
-    const uses = this.uses.count(value);
-    if (uses === 0) return;
-    const entry = { value, expression, node, reads };
-    if (expression.simple === true && reads.size === 0) this.#expressions[value.id] = expression;
-    else if (uses === 1 && this.uses.block(value) === this.#block && expression.text.length <= MAX_EXPRESSION)
-      this.#pending.set(value.id, entry);
-    else this.#materialise(entry);
-  }
-
-  #materialise({ value, expression, node }: Pending): void {
-    const site = this.site;
-    this.site = node.site;
-    const name = this.names.take(hintFor(node));
-    this.line(this.declareValue(name, value.type, expression.text));
-    this.#expressions[value.id] = simple(name);
-    this.site = site;
-  }
-
-  /** Names what waits and could be changed: all reads, or those of one memory or variable. */
-  #settle(changed: Source | "all"): void {
-    for (const [id, entry] of this.#pending) {
-      const conflicts = changed === "all" ? entry.reads.size > 0 : entry.reads.has(changed);
-      if (!conflicts) continue;
-      this.#pending.delete(id);
-      this.#materialise(entry);
-    }
-  }
-
-  // Statements.
 
   /** The caller opens and closes the scope of the block's names. */
   #emitBlock(block: Block, atEnd?: () => void): void {
-    const outer = { pending: this.#pending, block: this.#block };
-    this.#pending = new Map();
-    this.#block = block;
-    for (const node of block.nodes) {
-      this.site = node.site;
-      this.#emitNode(node);
-    }
-    atEnd?.();
-    this.#pending = outer.pending;
-    this.#block = outer.block;
+    this.#values.inBlock(block, () => {
+      for (const node of block.nodes) {
+        this.#code.site = node.site;
+        this.#emitNode(node);
+      }
+      atEnd?.();
+    });
   }
 
-  #nested(block: Block, atStart?: () => void, atEnd?: () => void): void {
-    this.out.depth++;
-    this.names.open();
-    atStart?.();
-    this.#emitBlock(block, atEnd);
-    this.names.close();
-    this.out.depth--;
+  #nested(block: Block, atStart?: () => void): void {
+    this.#code.nested(() => {
+      atStart?.();
+      this.#emitBlock(block);
+    });
   }
 
   #emitNode(node: Node): void {
+    const code = this.#code;
+    const target = this.#target;
+    const values = this.#values;
     switch (node.kind) {
       case "const":
-        this.#constants[node.result.id] = node.value;
-        if (this.isUsed(node.result))
-          this.#expressions[node.result.id] = this.literal(node.result.type, node.value);
-        return;
+        return values.constant(node.result, node.value);
       case "param":
-        if (this.isUsed(node.result))
-          this.#expressions[node.result.id] = this.parameter(this.scalarName(node.name));
+        if (code.isUsed(node.result)) values.known(node.result, this.#parameter(node.name));
         return;
       case "builtin":
-        this.#expressions[node.result.id] = this.#builtin(node.builtin, node.result);
+        if (code.isUsed(node.result)) values.known(node.result, this.#builtin(node.builtin));
         return;
       case "op": {
-        if (!this.isUsed(node.result)) return;
-        const taken = this.#takeAll(node.operands);
-        const reads = this.#reads;
-        const operands = this.prepare(node, taken);
-        const expression = this.rows[node.op](operands, {
-          result: node.result.type,
-          helper: (name) => this.helper(name),
-          note: (request, became, fallback) => this.note(request, became, fallback),
-        });
-        return this.#define(node.result, expression, node, reads);
+        if (!code.isUsed(node.result)) return;
+        const operands = values.take(node.operands);
+        const { reads } = values;
+        const expression = this.#operation(node.op, operands, node.result.type);
+        return values.define(node.result, expression, node, reads);
       }
       case "load":
         return this.#load(node);
       case "store": {
-        const [index, ...values] = this.#takeAll([node.index, ...node.values]) as [Operand, ...Operand[]];
-        this.#settle(node.memory);
-        if (values.length > 1) return this.wideStore(node, index, values);
-        return this.storeElement(node.memory, index, values[0] as Operand);
+        const [index, ...stored] = values.take([node.index, ...node.values]) as [Operand, ...Operand[]];
+        values.settle(node.memory);
+        if (stored.length > 1) return target.memory.storeMany(node.memory, index, stored);
+        return target.memory.store(node.memory, index, stored[0] as Operand);
       }
       case "atomic": {
-        const [index, ...operands] = this.#takeAll([node.index, ...node.operands]) as [Operand, ...Operand[]];
-        this.#settle("all");
-        const expression = this.atomic(node, index, operands);
-        return this.#result(node.result, expression, node);
+        const [index, ...operands] = values.take([node.index, ...node.operands]) as [Operand, ...Operand[]];
+        values.settle("all");
+        return values.result(node.result, target.atomic(node, index, operands), node);
       }
       case "subgroup": {
-        if (!node.results.some((result) => this.isUsed(result))) return;
-        const operands = this.#takeAll(node.operands);
-        this.#settle("all");
-        const results = this.subgroup(node, operands);
+        if (!node.results.some((result) => code.isUsed(result))) return;
+        const operands = values.take(node.operands);
+        values.settle("all");
+        const results = target.subgroup(node, operands);
         return node.results.forEach((result, k) => {
-          if (this.isUsed(result)) this.#result(result, results[k] as Expression, node);
+          if (code.isUsed(result)) values.result(result, results[k] as Expression, node);
         });
       }
       case "uniformLoad": {
-        const [index] = this.#takeAll([node.index]) as [Operand];
-        this.#settle("all");
-        return this.#result(node.result, this.uniformLoad(node, index), node);
+        const [index] = values.take([node.index]) as [Operand];
+        values.settle("all");
+        return values.result(node.result, target.memory.uniformLoad(node.memory, index), node);
       }
       case "var": {
-        const init = node.init === null ? null : (this.#takeAll([node.init])[0] as Operand).text;
-        const name = this.names.take(node.variable.name);
+        const [init] = values.take(node.init === null ? [] : [node.init]);
+        const name = code.names.take(node.variable.name);
         this.#variables[node.variable.id] = name;
-        return this.line(this.declareVariable(name, node.variable.type, init));
+        return code.declareVariable(name, node.variable.type, init?.text ?? null);
       }
       case "varGet": {
         const name = this.#variables[node.variable.id] as string;
-        return this.#define(node.result, simple(name), node, new Set([node.variable]));
+        return values.define(node.result, simple(name), node, new Set([node.variable]));
       }
       case "varSet": {
-        const { text } = this.#takeAll([node.value])[0] as Operand;
-        this.#settle(node.variable);
-        return this.line(`${this.#variables[node.variable.id]} = ${text};`);
+        const [value] = values.take([node.value]) as [Operand];
+        values.settle(node.variable);
+        return code.line(`${this.#variables[node.variable.id]} = ${value.text};`);
       }
       case "if":
         return this.#if(node);
@@ -197,158 +147,165 @@ export abstract class Emitter extends Target {
         return this.#roles(node);
       case "break":
       case "continue":
-        return this.line(`${node.kind};`);
+        return code.line(`${node.kind};`);
       case "barrier":
-        this.#settle("all");
-        return node.scope === "subgroup" ? this.subgroupBarrier(node) : this.barrier();
+        values.settle("all");
+        return node.scope === "subgroup" ? target.barriers.subgroup(node) : target.barriers.workgroup();
       case "asyncCopy": {
-        const indices = [node.toIndex, node.fromIndex];
-        const [to, from, active] = this.#takeAll(
-          node.active === null ? indices : [...indices, node.active],
-        ) as [Operand, Operand, Operand | undefined];
-        this.#settle(node.to);
-        return this.asyncCopy(node, to, from, active ?? null);
+        const taken = [node.toIndex, node.fromIndex, ...(node.active === null ? [] : [node.active])];
+        const [to, from, active] = values.take(taken) as [Operand, Operand, Operand?];
+        values.settle(node.to);
+        return target.copies.start({ node, to, from, active: active ?? null });
       }
       case "commitCopies":
-        return this.commitCopies();
+        return target.copies.commit();
       case "awaitCopies":
-        this.#settle("all");
-        return this.awaitCopies(node);
+        values.settle("all");
+        return target.copies.await(node);
       case "arrive": {
-        const [index] = this.#takeAll([node.index]) as [Operand];
-        this.#settle("all");
-        return this.arrive(node, index);
+        const [index] = values.take([node.index]) as [Operand];
+        values.settle("all");
+        return target.phaseBarriers.arrive(node, index);
       }
       case "awaitPhase": {
-        const [index, parity] = this.#takeAll([node.index, node.parity]) as [Operand, Operand];
-        this.#settle("all");
-        return this.awaitPhase(node, index, parity);
+        const [index, parity] = values.take([node.index, node.parity]) as [Operand, Operand];
+        values.settle("all");
+        return target.phaseBarriers.await(node, index, parity);
       }
       case "comment":
-        for (const text of node.text.split("\n")) this.line(`// ${text}`);
+        for (const text of node.text.split("\n")) code.line(`// ${text}`);
+        return;
+      default:
+        return assertNever(node, "kind of node");
     }
   }
 
-  /** A result of an operation with an effect: named at once, or the operation alone if nothing uses it. */
-  #result(value: Value | null, expression: Expression, node: Node): void {
-    if (value !== null && this.isUsed(value)) {
-      if (expression.simple === true) this.#expressions[value.id] = expression;
-      else this.#materialise({ value, expression, node, reads: new Set() });
-    } else if (expression.simple !== true) this.line(`${expression.text};`);
+  #parameter(name: string): Expression {
+    this.#code.used.scalars.add(name);
+    return this.#target.inputs.parameter(this.#code.scalarName(name));
   }
 
-  #builtin(builtin: BuiltinName, result: Value): Expression {
-    if (!this.isUsed(result)) return simple(builtinName(builtin));
-    this.usedBuiltins.add(builtin);
-    return this.builtin(builtin);
+  #builtin(builtin: BuiltinName): Expression {
+    this.#code.used.builtins.add(builtin);
+    return this.#target.inputs.builtin(builtin);
+  }
+
+  #operation(op: OpName, operands: readonly Operand[], result: ScalarType): Expression {
+    const { helper, note } = this.#code;
+    return this.#target.operations[op](operands, { result, helper, note });
   }
 
   #load(node: LoadNode): void {
-    if (!node.results.some((result) => this.isUsed(result))) return;
-    const [index] = this.#takeAll([node.index]) as [Operand];
-    const reads = new Set([...this.#reads, node.memory]);
+    if (!node.results.some((result) => this.#code.isUsed(result))) return;
+    const { memory } = this.#target;
+    const [index] = this.#values.take([node.index]) as [Operand];
     const [result] = node.results as [Value];
-    if (node.results.length === 1)
-      return this.#define(result, this.loadElement(node.memory, index), node, reads);
-    const parts = this.wideLoad(node, index);
+    if (node.results.length === 1) {
+      const reads = new Set([...this.#values.reads, node.memory]);
+      return this.#values.define(result, memory.load(node.memory, index), node, reads);
+    }
+    const parts = memory.loadMany(node.memory, index, node.results.length);
     node.results.forEach((value, k) =>
-      this.#define(value, parts[k] as Expression, node, new Set([node.memory])),
+      this.#values.define(value, parts[k] as Expression, node, new Set([node.memory])),
     );
   }
 
-  #if(node: Node & { kind: "if" }): void {
-    const condition = this.#takeAll([node.condition])[0] as Operand;
-    this.#settle("all");
+  #if(node: IfNode): void {
+    const code = this.#code;
+    const [condition] = this.#values.take([node.condition]) as [Operand];
+    this.#values.settle("all");
     const swap = node.then.nodes.length === 0 && node.else.nodes.length > 0;
-    this.line(`if ${parenthesised(swap ? prefix("!", condition) : condition)} {`);
+    code.line(`if ${parenthesised(swap ? prefix("!", condition) : condition)} {`);
     this.#nested(swap ? node.else : node.then);
     if (!swap && node.else.nodes.length > 0) {
-      this.out.add("} else {");
+      code.out.add("} else {");
       this.#nested(node.else);
     }
-    this.out.add("}");
-    this.afterControl(node);
+    this.#endControl(node);
   }
 
   #for(node: ForNode): void {
-    const from = this.#takeAll([node.from])[0] as Operand;
-    this.#settle("all");
+    const { flow } = this.#target;
+    const code = this.#code;
+    const [from] = this.#values.take([node.from]) as [Operand];
+    this.#values.settle("all");
     // C evaluates these in each turn, so they must not read what the body may change.
     const stable = (value: Value, hint: string): Operand => {
-      const operand = this.#takeAll([value])[0] as Operand;
-      return this.#reads.size === 0 ? operand : { ...operand, ...this.bind(operand, value.type, hint) };
+      const [operand] = this.#values.take([value]) as [Operand];
+      return this.#values.reads.size === 0
+        ? operand
+        : { ...operand, ...code.bind(operand, value.type, hint) };
     };
     const to = stable(node.to, "end");
     const step = stable(node.step, "step");
-    this.beforeLoop(node);
-    this.names.open();
-    const name = this.names.take(loopName(this.#loopDepth));
-    this.#expressions[node.induction.id] = simple(name);
-    this.line(`${this.forHeader(node, name, from, to, step)} {`);
-    this.#loopBody(node, node.body);
-    this.names.close();
-    this.out.add("}");
-    this.afterControl(node);
-  }
-
-  #loopBody(node: ForNode | WhileNode, body: Block): void {
-    this.#loopDepth++;
-    this.#nested(
-      body,
-      () => this.beginLoopBody(node),
-      () => this.endLoopBody(node),
-    );
-    this.#loopDepth--;
+    flow.beforeLoop?.(node);
+    code.names.open();
+    const name = code.names.take(loopName(this.#loopDepth));
+    this.#values.known(node.induction, simple(name));
+    code.line(`${flow.forHeader({ node, name, from, to, step })} {`);
+    this.#loopBody(node);
+    code.names.close();
+    this.#endControl(node);
   }
 
   #while(node: WhileNode): void {
-    this.#settle("all");
-    this.beforeLoop(node);
-    const around = this.out;
+    const { flow } = this.#target;
+    const code = this.#code;
+    this.#values.settle("all");
+    flow.beforeLoop?.(node);
+    const around = code.out;
     const inside = new Lines(around.depth + 1);
-    this.out = inside;
-    let test: Operand | null = null;
-    this.names.open();
-    this.beginCondition(node);
+    code.out = inside;
+    code.names.open();
+    flow.beginCondition?.(node);
+    let test = "";
     this.#emitBlock(node.condition, () => {
-      this.site = node.site;
-      test = this.#takeAll([node.test])[0] as Operand;
-      if (!inside.isEmpty) this.line(`if ${parenthesised(prefix("!", test))} {\n  break;\n}`);
+      code.site = node.site;
+      const [value] = this.#values.take([node.test]) as [Operand];
+      test = parenthesised(value);
+      if (!inside.isEmpty) code.line(`if ${parenthesised(prefix("!", value))} {\n  break;\n}`);
     });
-    this.out = around;
-    this.site = node.site;
-    if (inside.isEmpty) this.line(`while ${parenthesised(test as unknown as Operand)} {`);
-    else {
-      this.line(this.forever);
-      around.append(inside);
-    }
-    this.#loopBody(node, node.body);
-    this.names.close();
-    this.out.add("}");
-    this.afterControl(node);
+    code.out = around;
+    code.site = node.site;
+    code.line(inside.isEmpty ? `while ${test} {` : flow.endless);
+    code.out.append(inside);
+    this.#loopBody(node);
+    code.names.close();
+    this.#endControl(node);
+  }
+
+  #loopBody(node: ForNode | WhileNode): void {
+    this.#loopDepth++;
+    this.#nested(node.body, () => this.#target.flow.beginLoopBody?.(node));
+    this.#loopDepth--;
   }
 
   #roles(node: RolesNode): void {
-    this.#settle("all");
-    this.usedBuiltins.add("subgroupId");
-    const id = this.builtin("subgroupId");
-    const equals = this.equals;
-    const number = (value: number): Expression => this.literal("u32", value);
+    const code = this.#code;
+    this.#values.settle("all");
+    const word = (expression: Expression, constant: number | null): Operand => ({
+      ...expression,
+      type: "u32",
+      constant,
+    });
+    const id = word(this.#builtin("subgroupId"), null);
+    const number = (value: number): Operand => word(code.literal("u32", value), value);
     node.roles.forEach(({ name, first, count, body }, k) => {
       const below = infix("<", id, number(first + count));
       const condition =
         count === 1
-          ? infix(equals, id, number(first))
+          ? this.#operation("eq", [id, number(first)], "bool")
           : first === 0
             ? below
             : infix("&&", infix(">=", id, number(first)), below);
-      this.line(`${k === 0 ? "" : "} else "}if ${parenthesised(condition)} {`);
-      this.out.depth++;
-      this.line(`// role ${name}`);
-      this.out.depth--;
-      this.#nested(body);
+      code.line(`${k === 0 ? "" : "} else "}if ${parenthesised(condition)} {`);
+      this.#nested(body, () => code.line(`// role ${name}`));
     });
-    this.out.add("}");
-    this.afterControl(node);
+    this.#endControl(node);
+  }
+
+  #endControl(node: Node): void {
+    this.#code.out.add("}");
+    this.#target.flow.afterControl?.(node);
   }
 }

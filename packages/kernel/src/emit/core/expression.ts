@@ -7,7 +7,7 @@ import type { ScalarType } from "../../ir/types.ts";
 
 /** How tightly an expression holds together: smaller is tighter. */
 const ATOM = 0;
-export const UNARY = 1;
+const UNARY = 1;
 const MULTIPLY = 2;
 const ADD = 3;
 /** Shifts and bit operations: always in parentheses inside another operator, and so are their operands. */
@@ -35,6 +35,10 @@ export interface Operand extends Expression {
 export const atom = (text: string): Expression => ({ text, precedence: ATOM });
 export const simple = (text: string): Expression => ({ text, precedence: ATOM, simple: true });
 
+/** A number, with its sign as an operator of its own. */
+export const signed = (text: string): Expression =>
+  text.startsWith("-") ? { text, precedence: UNARY, simple: true } : simple(text);
+
 export const parenthesised = ({ text }: Expression): string => `(${text})`;
 
 /** The text of an operand that must hold at least as tightly as `precedence`. */
@@ -42,58 +46,51 @@ function within(expression: Expression, precedence: number): string {
   return expression.precedence <= precedence ? expression.text : parenthesised(expression);
 }
 
-const BINARY: Readonly<Record<string, number>> = {
-  "*": MULTIPLY,
-  "/": MULTIPLY,
-  "%": MULTIPLY,
-  "+": ADD,
-  "-": ADD,
-  "<<": BITS,
-  ">>": BITS,
-  ">>>": BITS,
-  "&": BITS,
-  "|": BITS,
-  "^": BITS,
-  "<": COMPARE,
-  "<=": COMPARE,
-  ">": COMPARE,
-  ">=": COMPARE,
-  "==": COMPARE,
-  "!=": COMPARE,
-  "===": COMPARE,
-  "!==": COMPARE,
-  "&&": LOGIC,
-  "||": LOGIC,
-};
+/** How tight an infix expression is, and how tight its operands must be to stand in it without parentheses. */
+interface Tightness {
+  readonly precedence: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+const MULTIPLYING: Tightness = { precedence: MULTIPLY, left: MULTIPLY, right: UNARY };
+const ADDING: Tightness = { precedence: ADD, left: ADD, right: MULTIPLY };
+const ON_BITS: Tightness = { precedence: BITS, left: UNARY, right: UNARY };
+const COMPARING: Tightness = { precedence: COMPARE, left: ADD, right: ADD };
+const LOGICAL: Tightness = { precedence: LOGIC, left: COMPARE, right: COMPARE };
+
+const INFIX = {
+  "*": MULTIPLYING,
+  "/": MULTIPLYING,
+  "%": MULTIPLYING,
+  "+": ADDING,
+  "-": ADDING,
+  "<<": ON_BITS,
+  ">>": ON_BITS,
+  ">>>": ON_BITS,
+  "&": ON_BITS,
+  "|": ON_BITS,
+  "^": ON_BITS,
+  "<": COMPARING,
+  "<=": COMPARING,
+  ">": COMPARING,
+  ">=": COMPARING,
+  "==": COMPARING,
+  "!=": COMPARING,
+  "===": COMPARING,
+  "!==": COMPARING,
+  "&&": LOGICAL,
+  "||": LOGICAL,
+} as const satisfies Readonly<Record<string, Tightness>>;
+
+export type InfixOperator = keyof typeof INFIX;
 
 /** `left operator right`, with parentheses only where they are needed or the languages disagree. */
-export function infix(operator: string, left: Expression, right: Expression): Expression {
-  const precedence = BINARY[operator] as number;
-  let leftText: string;
-  let rightText: string;
-  switch (precedence) {
-    case MULTIPLY:
-      leftText = within(left, MULTIPLY);
-      rightText = within(right, UNARY);
-      break;
-    case ADD:
-      leftText = within(left, ADD);
-      rightText = within(right, MULTIPLY);
-      break;
-    case COMPARE:
-      leftText = within(left, ADD);
-      rightText = within(right, ADD);
-      break;
-    case LOGIC:
-      leftText = within(left, COMPARE);
-      rightText = within(right, COMPARE);
-      if (left.precedence === LOGIC && hasOnly(left.text, operator)) leftText = left.text;
-      break;
-    default:
-      leftText = within(left, UNARY);
-      rightText = within(right, UNARY);
-  }
-  return { text: `${leftText} ${operator} ${rightText}`, precedence };
+export function infix(operator: InfixOperator, left: Expression, right: Expression): Expression {
+  const { precedence, left: loosestLeft, right: loosestRight } = INFIX[operator];
+  const continues = precedence === LOGIC && left.precedence === LOGIC && hasOnly(left.text, operator);
+  const leftText = continues ? left.text : within(left, loosestLeft);
+  return { text: `${leftText} ${operator} ${within(right, loosestRight)}`, precedence };
 }
 
 /** Whether a chain of && and || has only the one; others were put in parentheses when it was built. */

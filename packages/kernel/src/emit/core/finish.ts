@@ -1,9 +1,11 @@
-/** The last step of every emitter: the comment at the top of the file, and the result from the lines. */
+/** The last step: the file around a kernel's statements, the comment at its top, and the result from its lines. */
 
 import type { KernelIR } from "../../ir/nodes.ts";
 import { sharedBytesOf } from "../../ir/types.ts";
-import type { Lines } from "./lines.ts";
-import type { Emitted, EmitTarget, LoweringLog } from "./result.ts";
+import type { Code } from "./code.ts";
+import { Lines } from "./lines.ts";
+import type { Emitted, EmitTarget } from "./result.ts";
+import type { Entry } from "./target.ts";
 
 /** What the kernel is, for people; `notes` are lines of the target's own. */
 export function headerComment(ir: KernelIR, notes: readonly string[] = []): string {
@@ -28,22 +30,18 @@ export function headerComment(ir: KernelIR, notes: readonly string[] = []): stri
     .join("\n");
 }
 
-export function finish(
-  ir: KernelIR,
-  target: EmitTarget,
-  entryPoint: string,
-  lines: Lines,
-  log: LoweringLog,
-  rest: Partial<Emitted> & Pick<Emitted, "grid">,
-  directives = false,
-): Emitted {
-  const { source, lineMap } = lines.finish(directives);
+/** Writes the file around a kernel's statements. */
+export function finish(target: EmitTarget, code: Code, entry: Entry): Emitted {
+  const { ir } = code;
+  const file = new Lines();
+  const launch = entry.write(file, code.out);
+  const { source, lineMap } = file.finish(entry.lineDirectives);
   return Object.freeze({
     target,
     source,
-    entryPoint,
+    entryPoint: entry.name,
     lineMap,
-    lowering: log.report(target),
+    lowering: code.log.report(target),
     workgroupSize: ir.workgroupSize,
     subgroupSize: ir.subgroupSize,
     sharedBytes: sharedBytesOf(ir),
@@ -52,6 +50,6 @@ export function finish(
     bindings: [],
     uniform: null,
     compileOptions: [],
-    ...rest,
+    ...launch,
   });
 }

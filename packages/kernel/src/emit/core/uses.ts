@@ -1,51 +1,23 @@
 /** What a kernel uses, how often and where: what decides which values become names, and what arrays are made of. */
 
 import type { ArriveNode, Block, KernelIR, Node, WhileNode } from "../../ir/nodes.ts";
-import type { Memory, Value } from "../../ir/types.ts";
-import { isHalf, type HalfType } from "../../ir/types.ts";
-import { blocksOf, resultsOf, visitNodes } from "../../ir/walk.ts";
+import { isHalf, type HalfType, type Memory, type Value } from "../../ir/types.ts";
+import {
+  blocksOf,
+  isRemovable,
+  memoriesOf,
+  operandsAtEndOf,
+  operandsOnEntry,
+  resultsOf,
+  variablesOf,
+  visitNodes,
+} from "../../ir/walk.ts";
 
 export interface Uses {
   count(value: Value): number;
   /** The block of the last use. */
   block(value: Value): Block | null;
 }
-
-/** The values that a node reads where it stands; the test of a `while` belongs to its condition block instead. */
-function operandsOf(node: Node): readonly Value[] {
-  switch (node.kind) {
-    case "op":
-    case "subgroup":
-      return node.operands;
-    case "load":
-    case "uniformLoad":
-      return [node.index];
-    case "store":
-      return [node.index, ...node.values];
-    case "atomic":
-      return [node.index, ...node.operands];
-    case "var":
-      return node.init === null ? [] : [node.init];
-    case "varSet":
-      return [node.value];
-    case "if":
-      return [node.condition];
-    case "for":
-      return [node.from, node.to, node.step];
-    case "asyncCopy":
-      return [node.toIndex, node.fromIndex, ...(node.active === null ? [] : [node.active])];
-    case "arrive":
-      return [node.index];
-    case "awaitPhase":
-      return [node.index, node.parity];
-    default:
-      return [];
-  }
-}
-
-/** Whether a node does nothing but give values; if nobody wants them it may be left out. */
-const isPure = ({ kind }: Node): boolean =>
-  kind === "op" || kind === "load" || kind === "varGet" || kind === "subgroup";
 
 /** Counts the uses by what is kept: backwards, so that nodes whose values nobody wants count for nothing. */
 export function countUses(ir: KernelIR): Uses {
@@ -57,12 +29,12 @@ export function countUses(ir: KernelIR): Uses {
   };
   const visit = (block: Block): void => {
     for (const node of block.nodes.toReversed()) {
-      if (isPure(node) && !resultsOf(node).some(({ id }) => (counts[id] ?? 0) > 0)) continue;
+      if (isRemovable(node) && !resultsOf(node).some(({ id }) => (counts[id] ?? 0) > 0)) continue;
       for (const inner of blocksOf(node).toReversed()) {
-        if (node.kind === "while" && inner === node.condition) use(node.test, inner);
+        for (const operand of operandsAtEndOf(node, inner)) use(operand, inner);
         visit(inner);
       }
-      for (const operand of operandsOf(node)) use(operand, block);
+      for (const operand of operandsOnEntry(node)) use(operand, block);
     }
   };
   visit(ir.body);
@@ -70,37 +42,61 @@ export function countUses(ir: KernelIR): Uses {
 }
 
 /** Buffers in the order of the parameters, then shared memory. */
-export function memoriesOf(ir: KernelIR): Memory[] {
+export function declaredMemories(ir: KernelIR): Memory[] {
   const buffers = ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : []));
   return [...buffers, ...ir.shared];
 }
 
-/** Memory that is stored to one element at a time. */
-export function singlyStored(ir: KernelIR): ReadonlySet<Memory> {
-  const memories = new Set<Memory>();
-  visitNodes(ir.body, (node) => {
-    if (node.kind === "store" && node.values.length === 1) memories.add(node.memory);
-  });
-  return memories;
+/** How many consecutive elements a node accesses at once. */
+function widthOf(node: Node): number {
+  if (node.kind === "load") return node.results.length;
+  if (node.kind === "store") return node.values.length;
+  return node.kind === "asyncCopy" ? node.width : 1;
 }
 
-/** The two-byte types that a kernel touches, and those of them that its lanes exchange. */
-export function halfTypesOf(ir: KernelIR): {
-  readonly all: ReadonlySet<HalfType>;
-  readonly exchanged: ReadonlySet<HalfType>;
-} {
-  const all = new Set<HalfType>();
-  const exchanged = new Set<HalfType>();
-  for (const { element } of memoriesOf(ir)) if (isHalf(element)) all.add(element);
+/** What all of a kernel together uses. */
+export interface Survey {
+  /** The two-byte types that it touches, and those of them that its lanes exchange. */
+  readonly halfTypes: ReadonlySet<HalfType>;
+  readonly exchangedHalfTypes: ReadonlySet<HalfType>;
+  /** The narrowest access to each memory. */
+  readonly accessWidths: ReadonlyMap<Memory, number>;
+  /** Memory that is stored to one element at a time. */
+  readonly singlyStored: ReadonlySet<Memory>;
+  readonly hasSubgroupOperations: boolean;
+}
+
+const surveys = new WeakMap<KernelIR, Survey>();
+
+export function surveyOf(ir: KernelIR): Survey {
+  let survey = surveys.get(ir);
+  if (survey === undefined) surveys.set(ir, (survey = makeSurvey(ir)));
+  return survey;
+}
+
+function makeSurvey(ir: KernelIR): Survey {
+  const halfTypes = new Set<HalfType>();
+  const exchangedHalfTypes = new Set<HalfType>();
+  const accessWidths = new Map<Memory, number>();
+  const singlyStored = new Set<Memory>();
+  let hasSubgroupOperations = false;
+  for (const { element } of declaredMemories(ir)) if (isHalf(element)) halfTypes.add(element);
   visitNodes(ir.body, (node) => {
+    const isExchange = node.kind === "subgroup";
+    hasSubgroupOperations ||= isExchange;
     for (const { type } of resultsOf(node)) {
       if (!isHalf(type)) continue;
-      all.add(type);
-      if (node.kind === "subgroup") exchanged.add(type);
+      halfTypes.add(type);
+      if (isExchange) exchangedHalfTypes.add(type);
     }
-    if (node.kind === "var" && isHalf(node.variable.type)) all.add(node.variable.type);
+    for (const { variable } of variablesOf(node)) if (isHalf(variable.type)) halfTypes.add(variable.type);
+    for (const { memory, access } of memoriesOf(node)) {
+      const width = widthOf(node);
+      accessWidths.set(memory, Math.min(accessWidths.get(memory) ?? Infinity, width));
+      if (access !== "read" && width === 1) singlyStored.add(memory);
+    }
   });
-  return { all, exchanged };
+  return { halfTypes, exchangedHalfTypes, accessWidths, singlyStored, hasSubgroupOperations };
 }
 
 /** Whether a loop may be waiting for what other invocations do. */
@@ -124,7 +120,10 @@ export function storesBefore(ir: KernelIR, arrival: ArriveNode): boolean {
     visitNodes(block, (node) => (found ||= wanted(node)));
     return found;
   };
-  const stores = (node: Node): boolean => node.kind === "store" || node.kind === "atomic";
+  // An atomic load counts: it may have seen what others stored, and passes that on.
+  const stores = (node: Node): boolean =>
+    node.kind === "atomic" ||
+    (node.kind !== "asyncCopy" && memoriesOf(node).some(({ access }) => access !== "read"));
   let before = false;
   for (const node of ir.body.nodes) {
     const here: Block = { nodes: [node] };
@@ -136,22 +135,4 @@ export function storesBefore(ir: KernelIR, arrival: ArriveNode): boolean {
     else before ||= has(here, stores);
   }
   return before;
-}
-
-/** The narrowest access to each memory that is accessed as numbers. */
-export function accessWidths(ir: KernelIR): Map<Memory, number> {
-  const widths = new Map<Memory, number>();
-  const see = (memory: Memory, width: number): void => {
-    widths.set(memory, Math.min(widths.get(memory) ?? width, width));
-  };
-  visitNodes(ir.body, (node) => {
-    if (node.kind === "load") see(node.memory, node.results.length);
-    else if (node.kind === "store") see(node.memory, node.values.length);
-    else if (node.kind === "uniformLoad") see(node.memory, 1);
-    else if (node.kind === "asyncCopy") {
-      see(node.from, node.width);
-      see(node.to, node.width);
-    }
-  });
-  return widths;
 }

@@ -3,30 +3,26 @@
  * warp takes part in its operations, as the uniformity analysis proves for kernels that are not "dynamic".
  */
 
-import { analyseUniformity, type UniformityAnalysis } from "../../analysis/index.ts";
 import { EvolverError } from "@evolver/base";
-import type {
-  ArriveNode,
-  AtomicNode,
-  AwaitCopiesNode,
-  AwaitPhaseNode,
-  BarrierNode,
-  KernelIR,
-  Node,
-  SubgroupNode,
-} from "../../ir/nodes.ts";
-import { CPP_FUNCTIONS, CppEmitter } from "./cpp.ts";
-import { cudaAsyncHelpers } from "./async.ts";
-import { cppHelpers, subgroupHelpers } from "./helpers.ts";
-import { cudaHalfHelpers } from "./half.ts";
-import { cudaRows } from "./rows.ts";
-import { atom, call, infix, simple, type Expression, type Operand } from "../core/expression.ts";
-import { finish, headerComment } from "../core/finish.ts";
-import { Lines } from "../core/lines.ts";
-import { linkable } from "../core/names.ts";
-import type { EmitOptions, Emitted } from "../core/result.ts";
+import type { AtomicNode, KernelIR, Node } from "../../ir/nodes.ts";
+import { atomicFunctions } from "../atomics.ts";
+import type { Code, Language } from "../core/code.ts";
+import { copyRequest } from "../core/defaults.ts";
+import { call, simple, type Expression, type Operand } from "../core/expression.ts";
+import { flowOf } from "../core/flow.ts";
+import type { HelperTable } from "../core/helpers.ts";
+import type { Target, TargetDefinition } from "../core/target.ts";
 import { hasAtomic, storesBefore } from "../core/uses.ts";
-import { helperTexts, type HelperTable } from "../core/rows.ts";
+import { subgroupOperations } from "../subgroups.ts";
+import { cudaAsyncHelpers } from "./async-helpers.ts";
+import { callOnPhase, cppFlow, cppInputs } from "./flow.ts";
+import { cppEntry } from "./function.ts";
+import { cudaHalfHelpers, declareHalves } from "./half.ts";
+import { cppHelpers, subgroupHelpers } from "./helpers.ts";
+import { cppLanguage } from "./language.ts";
+import { cppMemory, startCopy, WORKGROUP_BARRIER } from "./memory.ts";
+import { cudaOperations } from "./operations.ts";
+import { notePartedLanes } from "./subgroups.ts";
 
 const ALL = "0xffffffffu";
 
@@ -64,167 +60,102 @@ const helpers: HelperTable = {
   atomicAccess: { text: `// Plain loads and stores that other invocations may race with.\n${loadAndStore}` },
 };
 
-const ATOMICS: Readonly<Record<Exclude<AtomicNode["op"], "load" | "store">, string>> = {
-  add: "atomicAdd",
-  min: "atomicMin",
-  max: "atomicMax",
-  and: "atomicAnd",
-  or: "atomicOr",
-  xor: "atomicXor",
-  exchange: "atomicExch",
-  compareExchange: "atomicCAS",
+const ATOMIC_NAMES = Object.values(atomicFunctions).map(({ cuda: name }) => name);
+
+const WARP_BARRIER = "__syncwarp();";
+
+export const cuda: TargetDefinition = {
+  name: "cuda",
+  forwardProgress: true,
+  language,
+  target,
 };
 
-export class CudaEmitter extends CppEmitter {
-  protected override readonly rows = cudaRows;
-  protected override readonly staticSharedLimit = 48 * 1024;
-  protected override readonly copyOutcome = { became: "cp.async", fallback: false };
-  readonly #uniformity: UniformityAnalysis;
-
-  /** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
-  constructor(ir: KernelIR, options: EmitOptions) {
-    super(ir, options, helpers, [...CPP_FUNCTIONS, ...Object.values(ATOMICS), "atomicLoad", "atomicStore"]);
-    if (ir.subgroupSize !== 32) {
-      throw new EvolverError(
-        "UNSUPPORTED_SUBGROUP",
-        `kernel "${ir.name}" is built for subgroups of ${ir.subgroupSize}; CUDA's warps have 32 lanes`,
-        { where: [ir.site.location], hint: "build it with { subgroup: 32 }" },
-      );
-    }
-    this.#uniformity = analyseUniformity(ir);
-  }
-
-  emit(): Emitted {
-    const entryPoint = this.names.take(linkable(this.ir.name));
-    this.body();
-    const file = new Lines();
-    const kernel = new Lines();
-    const { kernelArguments, dynamicSharedBytes } = this.kernelFunction(kernel, entryPoint, "", this.out);
-    file.add(
-      headerComment(this.ir, [
-        "subgroups are warps; buffers must not overlap; build with nvcc or NVRTC, no header needed",
-      ]),
+/** @throws EvolverError UNSUPPORTED_SUBGROUP for a kernel built for another width than 32 */
+function language(ir: KernelIR): Language {
+  if (ir.subgroupSize !== 32) {
+    throw new EvolverError(
+      "UNSUPPORTED_SUBGROUP",
+      `kernel "${ir.name}" is built for subgroups of ${ir.subgroupSize}; CUDA's warps have 32 lanes`,
+      { where: [ir.site.location], hint: "build it with { subgroup: 32 }" },
     );
-    file.add("");
-    const texts = helperTexts(helpers, this.helpers);
-    for (const text of texts) file.add(text);
-    if (texts.length > 0) file.add("");
-    file.append(kernel);
-    return finish(
-      this.ir,
-      "cuda",
-      entryPoint,
-      file,
-      this.log,
-      {
-        grid: this.isLinear ? "linear" : "native",
-        kernelArguments,
-        dynamicSharedBytes,
-        compileOptions: ["--fmad=false"],
+  }
+  return cppLanguage(ir, helpers, ATOMIC_NAMES);
+}
+
+function target(code: Code): Target {
+  const flow = flowOf(code.ir);
+  const reunite = (node: Node): void => {
+    if (flow(node) !== "lane") code.line(WARP_BARRIER);
+  };
+  declareHalves(code);
+  return {
+    inputs: cppInputs(code),
+    operations: cudaOperations,
+    memory: cppMemory(code),
+    flow: {
+      ...cppFlow(code),
+      /** Warps are in lockstep in the IR only: after a wait the lanes meet again before one changes what others wait for. */
+      afterControl(node) {
+        if (node.kind === "while" && hasAtomic(node)) reunite(node);
       },
-      this.options.lineDirectives === true,
-    );
-  }
+    },
+    barriers: {
+      workgroup: () => code.line(WORKGROUP_BARRIER),
+      subgroup(node) {
+        notePartedLanes(code, node, flow);
+        code.line(WARP_BARRIER);
+      },
+    },
+    copies: {
+      start(copy) {
+        code.note(copyRequest(copy.node), "cp.async", false);
+        startCopy(code, copy);
+      },
+      commit: () => code.line(`${code.helper("commitCopies")}();`),
+      await: ({ newer }) => code.line(`${code.helper("awaitCopies")}<${newer}>();`),
+    },
+    phaseBarriers: {
+      arrive(node, index) {
+        code.note(`phase barriers ${node.barrier.name}`, "mbarrier", false);
+        // The arrival that copies trigger publishes nothing but the copies.
+        if (node.after === "copies" && storesBefore(code.ir, node)) code.line("__threadfence_block();");
+        const name = node.after === "copies" ? "arriveAfterCopies" : "arrive";
+        callOnPhase(code, name, node, index, `${node.barrier.arrivals}u`);
+      },
+      /** After a wait the lanes of a warp meet again, as after a loop that waits. */
+      await(node, index, parity) {
+        callOnPhase(code, "awaitPhase", node, index, parity.text);
+        reunite(node);
+      },
+    },
+    atomic: (node, index, operands) => atomic(code, node, index, operands),
+    subgroup(node, operands) {
+      notePartedLanes(code, node, flow);
+      return subgroupOperations[node.op].cuda({ code, node, operands, lanes: [simple(ALL)] });
+    },
+    entry: cppEntry(code, {
+      notes: ["subgroups are warps; buffers must not overlap; build with nvcc or NVRTC, no header needed"],
+      prologue: () => [],
+      phaseBarrierType: "unsigned long long",
+      staticSharedLimit: 48 * 1024,
+      compileOptions: ["--fmad=false"],
+    }),
+  };
+}
 
-  protected override atomic(node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
-    const { op, memory, order } = node;
-    const fence = memory.space === "shared" ? "__threadfence_block();" : "__threadfence();";
-    if (order === "release" || order === "acq_rel") this.line(fence);
-    const address = simple(`&${this.element(memory, index).text}`);
-    let name: string;
-    if (op === "load" || op === "store") {
-      this.helper("atomicAccess");
-      name = op === "load" ? "atomicLoad" : "atomicStore";
-    } else name = ATOMICS[op];
-    const expression = call(name, address, ...operands);
-    if (order !== "acquire" && order !== "acq_rel") return expression;
-    const isUsed = node.result !== null && this.isUsed(node.result);
-    const result = isUsed ? this.bind(expression, memory.element, `${memory.name}Before`) : simple("");
-    if (!isUsed) this.line(`${expression.text};`);
-    this.line(fence);
-    return result;
-  }
-
-  protected override phaseBarrierType(): string {
-    return "unsigned long long";
-  }
-
-  protected override commitCopies(): void {
-    this.line(`${this.helper("commitCopies")}();`);
-  }
-
-  protected override awaitCopies({ newer }: AwaitCopiesNode): void {
-    this.line(`${this.helper("awaitCopies")}<${newer}>();`);
-  }
-
-  protected override arrive(node: ArriveNode, index: Operand): void {
-    this.note(`phase barriers ${node.barrier.name}`, "mbarrier", false);
-    // The arrival that copies trigger publishes nothing but the copies.
-    const publishes = node.after === "copies" && storesBefore(this.ir, node);
-    if (publishes) this.line("__threadfence_block();");
-    const name = node.after === "copies" ? "arriveAfterCopies" : "arrive";
-    this.onPhase(name, node, index, `${node.barrier.arrivals}u`);
-  }
-
-  /** After a wait the lanes of a warp meet again, as after a loop that waits. */
-  protected override awaitPhase(node: AwaitPhaseNode, index: Operand, parity: Operand): void {
-    super.awaitPhase(node, index, parity);
-    if (this.#uniformity.flowOf(node) !== "lane") this.line("__syncwarp();");
-  }
-
-  protected override subgroupBarrier(node: BarrierNode): void {
-    if (this.#uniformity.flowOf(node) === "lane")
-      this.note(
-        "subgroup barrier in flow that is not proved uniform",
-        "a barrier that all 32 lanes must reach",
-        true,
-      );
-    this.line("__syncwarp();");
-  }
-
-  /** Warps are in lockstep in the IR only: after a wait the lanes meet again before one changes what others wait for. */
-  protected override afterControl(node: Node): void {
-    if (node.kind === "while" && hasAtomic(node) && this.#uniformity.flowOf(node) !== "lane")
-      this.line("__syncwarp();");
-  }
-
-  protected override subgroup(node: SubgroupNode, operands: readonly Operand[]): readonly Expression[] {
-    const [value, second] = operands as [Operand, Operand | undefined];
-    if (this.#uniformity.flowOf(node) === "lane") {
-      this.note(
-        `subgroup ${node.op} in flow that is not proved uniform`,
-        "an operation that all 32 lanes must reach",
-        true,
-      );
-    }
-    const all = simple(ALL);
-    const shuffle = (name: string): Expression => call(name, all, value, second as Operand);
-    switch (node.op) {
-      case "sum":
-        return [this.sum(node, "subgroupSum", value)];
-      case "min":
-        return [call(this.helper("subgroupMin"), value)];
-      case "max":
-        return [call(this.helper("subgroupMax"), value)];
-      case "inclusiveSum":
-      case "exclusiveSum":
-        return [this.sum(node, node.op, value, this.laneName())];
-      case "any":
-      case "all":
-        return [infix("!=", call(`__${node.op}_sync`, all, value), simple("0"))];
-      case "ballot":
-        return [call("__ballot_sync", all, value)];
-      case "broadcastFirst":
-        return [call("__shfl_sync", all, value, atom("0"))];
-      case "broadcast":
-      case "shuffle":
-        return [shuffle("__shfl_sync")];
-      case "shuffleXor":
-        return [shuffle("__shfl_xor_sync")];
-      case "shuffleUp":
-        return [shuffle("__shfl_up_sync")];
-      case "shuffleDown":
-        return [shuffle("__shfl_down_sync")];
-    }
-  }
+/** NVIDIA's atomic functions order nothing by themselves: fences stand before and after. */
+function atomic(code: Code, node: AtomicNode, index: Operand, operands: readonly Operand[]): Expression {
+  const { op, memory, order } = node;
+  const fence = memory.space === "shared" ? "__threadfence_block();" : "__threadfence();";
+  if (order === "release" || order === "acq_rel") code.line(fence);
+  if (op === "load" || op === "store") code.helper("atomicAccess");
+  const address = simple(`&${code.element(memory, index).text}`);
+  const expression = call(atomicFunctions[op].cuda, address, ...operands);
+  if (order !== "acquire" && order !== "acq_rel") return expression;
+  const isUsed = node.result !== null && code.isUsed(node.result);
+  const result = isUsed ? code.bind(expression, memory.element, `${memory.name}Before`) : simple("");
+  if (!isUsed) code.line(`${expression.text};`);
+  code.line(fence);
+  return result;
 }

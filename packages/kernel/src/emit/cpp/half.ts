@@ -5,8 +5,10 @@
 
 import type { HalfType } from "../../ir/types.ts";
 import { bf16ToBits, f16ToBits } from "../../math.ts";
+import type { Code } from "../core/code.ts";
 import { decimal, simple, type Expression } from "../core/expression.ts";
-import type { HelperTable } from "../core/rows.ts";
+import type { HelperTable } from "../core/helpers.ts";
+import { surveyOf } from "../core/uses.ts";
 
 const DEVICE = "__device__ inline";
 
@@ -81,6 +83,12 @@ function halfHelpers(f16: HalfText, bf16: HalfText, shuffles: ShuffleText): Help
 
 /** Names that the classes bring with them. */
 export const HALF_NAMES: readonly string[] = ["fmaOf", "absoluteOf", "smaller", "larger", "pack"];
+
+/** Asks for the classes that a kernel needs, with exchanges between lanes where it has such. */
+export function declareHalves(code: Code): void {
+  const { halfTypes, exchangedHalfTypes } = surveyOf(code.ir);
+  for (const type of halfTypes) code.helper(exchangedHalfTypes.has(type) ? `${type}Exchanged` : type);
+}
 
 export function halfLiteral(type: HalfType, value: number): Expression {
   const bits = (type === "f16" ? f16ToBits(value) : bf16ToBits(value)).toString(16).padStart(4, "0");

@@ -1,6 +1,6 @@
 /** The text of the device functions that emitted CUDA C++ and HIP C++ may need. */
 
-import type { HelperTable } from "../core/rows.ts";
+import type { HelperTable } from "../core/helpers.ts";
 
 const DEVICE = "__device__ inline";
 

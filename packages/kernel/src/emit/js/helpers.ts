@@ -4,7 +4,7 @@
  */
 
 import { EXP2_COEFFICIENTS, EXP2_MAX, EXP2_MIN, ROUND_MAGIC } from "../../math.ts";
-import type { Helper, HelperTable } from "../core/rows.ts";
+import type { Helper, HelperTable } from "../core/helpers.ts";
 
 /** Rounding to a two-byte type: what is lost of a double's upper word, and where infinity and subnormal numbers begin. */
 function halves(

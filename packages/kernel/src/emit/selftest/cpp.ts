@@ -5,9 +5,9 @@
 
 import type { KernelIR } from "../../ir/nodes.ts";
 import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
-import { cppLiteral, CPP_TYPES } from "../cpp/rows.ts";
+import { CPP_TYPES, cppLiteral } from "../cpp/language.ts";
 import type { Emitted } from "../core/result.ts";
-import { halfTypesOf } from "../core/uses.ts";
+import { surveyOf } from "../core/uses.ts";
 import { hostText } from "./host-text.ts";
 import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
 
@@ -153,7 +153,7 @@ ${indent(rates)}
 
 int main() { return evolver_selftest::run(); }
 `;
-  const [first, ...rest] = BUILD[api](file, halfTypesOf(ir).all.has("bf16"));
+  const [first, ...rest] = BUILD[api](file, surveyOf(ir).halfTypes.has("bf16"));
   const header = [`${selftest.title}: a self-test. Build and run it with`, `    ${first}`, ...rest];
   const deviceProperties = api === "cuda" ? "typedef cudaDeviceProp cudaDeviceProp_t;\n" : "";
   return `${header.map((line) => `// ${line}`).join("\n")}\n\n${emitted.source}${text.replace(

@@ -1,57 +1,152 @@
-/** The opening of WGSL's entry point: the built-ins that it takes, and those that are computed from them. */
+/**
+ * The file of a WGSL kernel: bindings, the struct of scalars, shared memory, and the entry point with the built-ins that
+ * it takes and those that are computed from them.
+ */
 
-import type { BuiltinName } from "../../ir/builtins.ts";
-import type { KernelIR } from "../../ir/nodes.ts";
+import type { BuiltinName, KernelIR } from "../../ir/nodes.ts";
+import type { WordType } from "../../ir/types.ts";
+import type { Code } from "../core/code.ts";
+import { headerComment } from "../core/finish.ts";
 import type { Lines } from "../core/lines.ts";
 import { builtinName } from "../core/names.ts";
+import type { Emitted, StorageBinding, UniformField } from "../core/result.ts";
+import type { Entry } from "../core/target.ts";
+import type { WgslMemory } from "./arrays.ts";
 
-export const AXES = ["x", "y", "z"] as const;
+/** Every field of the uniform struct has four bytes. */
+const WORD_BYTES = 4;
 
-/** The names of the entry point's own parameters, and of functions that are called by their own names. */
-export const TAKEN_NAMES = (
-  "groupId gridSize localId Params atomicLoad atomicStore atomicAdd atomicMin atomicMax atomicAnd atomicOr " +
-  "atomicXor atomicExchange workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin subgroupMax " +
-  "subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
-  "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
-).split(" ");
+const AXES = ["x", "y", "z"] as const;
 
-interface EntryOptions {
-  /** Workgroups are numbered through, whatever the shape of the grid. */
-  readonly isLinear: boolean;
-  readonly hasSubgroups: boolean;
-  /** Whether `subgroup_id` is taken from the built-in of that name. */
-  readonly hasSubgroupId: boolean;
+/** Whether workgroups are numbered through, whatever the shape of the grid. */
+export const isLinear = ({ options }: Code): boolean => options.grid !== "native";
+
+/** The extensions that a kernel needs. */
+interface Extensions {
+  readonly f16: boolean;
+  readonly subgroups: boolean;
 }
 
-/** Writes the signature and the first statements; the caller writes the rest, and closes the function. */
-export function openEntry(
-  file: Lines,
-  entryPoint: string,
-  ir: KernelIR,
-  used: ReadonlySet<BuiltinName>,
-  { isLinear, hasSubgroups, hasSubgroupId }: EntryOptions,
-): void {
-  const [x, y, z] = ir.workgroupSize;
-  const uses = (name: string): boolean => AXES.some((axis) => used.has(`${name}.${axis}` as BuiltinName));
-  const computesId = used.has("subgroupId") && !hasSubgroupId;
-  const computesLane = used.has("lane") && !hasSubgroups;
-  const needsGroup = isLinear || uses("workgroupId") || uses("globalId") || used.has("workgroupIndex");
-  const needsGrid = isLinear || uses("numWorkgroups") || used.has("workgroupIndex");
+export function wgslEntry(code: Code, memory: WgslMemory, extensions: Extensions): Entry {
+  const { ir } = code;
+  const name = code.names.take(ir.name);
+  return {
+    name,
+    depth: 1,
+    lineDirectives: false,
+    write(file, body) {
+      if (extensions.f16) file.add("enable f16;");
+      if (extensions.subgroups) {
+        file.add("enable subgroups;");
+        file.add("// Uniformity is proved before this is emitted, by rules that know more than WGSL's.");
+        file.add("diagnostic(off, subgroup_uniformity);");
+        file.add("");
+      }
+      file.add(headerComment(ir));
+      file.add("");
+      const bindings = writeBindings(file, code, memory);
+      const uniform = writeUniform(file, code, bindings.length);
+      for (const shared of ir.shared) {
+        const type = memory.arrayType(shared, shared.length);
+        file.add(`var<workgroup> ${code.memoryName(shared)}: ${type};`, ir.site);
+      }
+      for (const text of code.helperTexts()) file.add(`\n${text}`);
+      file.add("");
+      writeSignature(file, code, name, extensions.subgroups);
+      writeIndices(file, code, extensions.subgroups);
+      writeUntouched(file, code);
+      file.append(body);
+      file.depth = 0;
+      file.add("}");
+      return { grid: isLinear(code) ? "linear" : "native", bindings, uniform };
+    },
+  };
+}
+
+function writeBindings(file: Lines, code: Code, memory: WgslMemory): StorageBinding[] {
+  const bindings: StorageBinding[] = [];
+  for (const param of code.ir.params) {
+    if (param.kind !== "buffer") continue;
+    const buffer = param.memory;
+    const binding = bindings.length;
+    const readOnly = buffer.access === "read";
+    const access = readOnly ? "read" : "read_write";
+    const declaration = `${code.memoryName(buffer)}: ${memory.arrayType(buffer, null)}`;
+    file.add(`@group(0) @binding(${binding}) var<storage, ${access}> ${declaration};`, code.ir.site);
+    const minBytes = memory.bytesOf(buffer);
+    bindings.push({ name: param.name, binding, element: buffer.element, readOnly, minBytes });
+  }
+  return bindings;
+}
+
+function writeUniform(file: Lines, code: Code, binding: number): Emitted["uniform"] {
+  const { ir } = code;
+  const fields: UniformField[] = [];
+  const lines: string[] = [];
+  const add = (name: string, type: WordType, text: string): void => {
+    fields.push({ name, type, offset: fields.length * WORD_BYTES });
+    lines.push(`  ${text}: ${type},`);
+  };
+  for (const param of ir.params)
+    if (param.kind === "scalar") add(param.name, param.type, code.scalarName(param.name));
+  if (isLinear(code))
+    for (const axis of AXES) add(`numWorkgroups.${axis}`, "u32", builtinName(`numWorkgroups.${axis}`));
+  if (fields.length === 0) return null;
+  file.add(`struct Params {\n${lines.join("\n")}\n}`, ir.site);
+  file.add(`@group(0) @binding(${binding}) var<uniform> params: Params;`, ir.site);
+  return { binding, bytes: Math.ceil((fields.length * WORD_BYTES) / 16) * 16, fields };
+}
+
+/** What nothing touches still belongs to the interface: a layout made from the shader must have it. */
+function writeUntouched(file: Lines, code: Code): void {
+  const { ir, used } = code;
+  for (const param of ir.params)
+    if (param.kind === "buffer" && !used.memories.has(param.memory))
+      file.add(`_ = &${code.memoryName(param.memory)};`, ir.site);
+  const hasScalars = ir.params.some(({ kind }) => kind === "scalar");
+  if (!isLinear(code) && hasScalars && used.scalars.size === 0) file.add("_ = &params;", ir.site);
+}
+
+/** What an index is computed from, where it is computed. */
+function computed(
+  code: Code,
+  hasSubgroups: boolean,
+): { readonly subgroupId: boolean; readonly lane: boolean } {
+  const { used, options } = code;
+  const hasSubgroupId = hasSubgroups && options.subgroupId !== "computed";
+  return {
+    subgroupId: used.builtins.has("subgroupId") && !hasSubgroupId,
+    lane: used.builtins.has("lane") && !hasSubgroups,
+  };
+}
+
+function writeSignature(file: Lines, code: Code, name: string, hasSubgroups: boolean): void {
+  const { ir } = code;
+  const used = code.used.builtins;
+  const uses = (vector: string): boolean => AXES.some((axis) => used.has(`${vector}.${axis}` as BuiltinName));
+  const compute = computed(code, hasSubgroups);
+  const needsGroup = isLinear(code) || uses("workgroupId") || uses("globalId") || used.has("workgroupIndex");
+  const needsGrid = isLinear(code) || uses("numWorkgroups") || used.has("workgroupIndex");
   const parameters = [
     needsGroup && "@builtin(workgroup_id) groupId: vec3<u32>",
     needsGrid && "@builtin(num_workgroups) gridSize: vec3<u32>",
     (uses("localId") || uses("globalId")) && "@builtin(local_invocation_id) localId: vec3<u32>",
-    (used.has("localIndex") || computesId || computesLane) &&
+    (used.has("localIndex") || compute.subgroupId || compute.lane) &&
       "@builtin(local_invocation_index) localIndex: u32",
-    used.has("lane") && hasSubgroups && "@builtin(subgroup_invocation_id) lane: u32",
-    used.has("subgroupId") && hasSubgroupId && "@builtin(subgroup_id) subgroupId: u32",
+    used.has("lane") && !compute.lane && "@builtin(subgroup_invocation_id) lane: u32",
+    used.has("subgroupId") && !compute.subgroupId && "@builtin(subgroup_id) subgroupId: u32",
   ].filter((text) => text !== false);
-  file.add(`@compute @workgroup_size(${x}, ${y}, ${z})`, ir.site);
-  file.add(`fn ${entryPoint}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
+  file.add(`@compute @workgroup_size(${ir.workgroupSize.join(", ")})`, ir.site);
+  file.add(`fn ${name}(${parameters.map((text) => `\n  ${text},`).join("")}\n) {`, ir.site);
   file.depth = 1;
+}
+
+function writeIndices(file: Lines, code: Code, hasSubgroups: boolean): void {
+  const ir: KernelIR = code.ir;
+  const used = code.used.builtins;
   const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`, ir.site);
   const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
-  if (isLinear) {
+  if (isLinear(code)) {
     declare("workgroupIndex", linear);
     file.add(
       "if (workgroupIndex >= params.numWorkgroupsX * params.numWorkgroupsY * params.numWorkgroupsZ) {\n  return;\n}",
@@ -65,11 +160,12 @@ export function openEntry(
   for (const [k, axis] of AXES.entries()) {
     const id = builtinName(`workgroupId.${axis}`);
     const isUsed = used.has(`workgroupId.${axis}`) || used.has(`globalId.${axis}`);
-    if (isLinear && isUsed) declare(id, ids[axis]);
-    const group = isLinear ? id : `groupId.${axis}`;
+    if (isLinear(code) && isUsed) declare(id, ids[axis]);
+    const group = isLinear(code) ? id : `groupId.${axis}`;
     if (used.has(`globalId.${axis}`))
       declare(builtinName(`globalId.${axis}`), `${group} * ${ir.workgroupSize[k]}u + localId.${axis}`);
   }
-  if (computesId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
-  if (computesLane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
+  const compute = computed(code, hasSubgroups);
+  if (compute.subgroupId) declare("subgroupId", `localIndex / ${ir.subgroupSize}u`);
+  if (compute.lane) declare("lane", `localIndex % ${ir.subgroupSize}u`);
 }

@@ -1,12 +1,13 @@
 /**
  * f16 and bf16 where WGSL lacks them: values are f32, rounded by integer arithmetic after each operation. WGSL itself
- * promises neither the rounding of conversions nor subnormal numbers. How memory holds them is wgsl-packed.ts's.
+ * promises neither the rounding of conversions nor subnormal numbers. How memory holds them is packed.ts's.
  */
 
 import type { OpName } from "../../ir/ops.ts";
 import { isHalf, type HalfType } from "../../ir/types.ts";
 import { call, type Expression, type Operand } from "../core/expression.ts";
-import type { HelperTable, OpTable, Row } from "../core/rows.ts";
+import type { HelperTable, RequestHelper } from "../core/helpers.ts";
+import type { Operation, OperationTable } from "../core/operations.ts";
 
 /** What the rounding functions are called. */
 const roundingOf = (type: HalfType): string => (type === "f16" ? "roundF16" : "roundBF16");
@@ -175,49 +176,50 @@ fn storeHalf${space}(word: ${pointer}, index: u32, bits: u32) {
   ),
 };
 
-/** Operations whose result in f32 need not be exact in the shorter type. */
-const ROUNDED: ReadonlySet<OpName> = new Set(["add", "sub", "mul", "div", "sqrt"]);
+/** Operations whose result in f32 is exact in the shorter type of their operands. Others are rounded. */
+const EXACT: ReadonlySet<OpName> = new Set(["min", "max", "neg", "abs", "floor", "ceil", "round", "trunc"]);
 
-type WordRows = Omit<OpTable, "toF16" | "toBF16">;
+type WordOperations = Omit<OperationTable, "toF16" | "toBF16">;
 
 /** The rows of WGSL with those of two-byte types; f16 itself is left alone where WGSL has it and defines its rounding. */
-export function withHalves(rows: WordRows, hasF16: boolean): OpTable {
+export function withHalves(operations: WordOperations, hasF16: boolean): OperationTable {
   const isNative = (type: unknown): boolean => hasF16 && type === "f16";
   /** An operand of any floating-point type as f32. */
   const widened = (operand: Operand): Operand => {
     if (isNative(operand.type)) return { ...operand, ...call("f32", operand), type: "f32" };
     return isHalf(operand.type) ? { ...operand, type: "f32" } : operand;
   };
-  const narrowed = (type: HalfType, value: Expression, helper: (name: string) => string): Expression => {
+  const narrowed = (type: HalfType, value: Expression, helper: RequestHelper): Expression => {
     const rounded = call(helper(roundingOf(type)), value);
     return isNative(type) ? call("f16", rounded) : rounded;
   };
   const rounding =
-    (target: HalfType): Row =>
+    (target: HalfType): Operation =>
     ([operand], { helper }) => {
       const a = operand as Operand;
       return a.type === target ? a : narrowed(target, widened(a), helper);
     };
-  const extended = (name: keyof WordRows): Row => {
-    const row = rows[name];
+  const extended = (name: keyof WordOperations): Operation => {
+    const operation = operations[name];
     return (operands, context) => {
       const type = operands.at(-1)?.type;
-      if (!isHalf(type) || name === "select") return row(operands, context);
+      if (!isHalf(type) || name === "select") return operation(operands, context);
       const wide = operands.map(widened);
       if (name === "toF32") return wide[0] as Operand;
       // WGSL's division and square root are not exact in any type; from f32 they round rightly.
-      if (isNative(type) && name !== "div" && name !== "sqrt") return row(operands, context);
+      if (isNative(type) && name !== "div" && name !== "sqrt") return operation(operands, context);
       if (name === "fma") {
         context.note(`fma of ${type}`, "integer arithmetic", true);
         return call(context.helper(`fma${type.toUpperCase()}`), ...wide);
       }
-      const result = row(wide, { ...context, result: isHalf(context.result) ? "f32" : context.result });
-      if (!ROUNDED.has(name)) return result;
+      if (!isHalf(context.result)) return operation(wide, context);
+      const result = operation(wide, { ...context, result: "f32" });
+      if (EXACT.has(name)) return result;
       context.note(`${name} of ${type}`, `f32, rounded to ${type}`, true);
       return narrowed(type, result, context.helper);
     };
   };
-  const names = Object.keys(rows) as (keyof WordRows)[];
-  const extendedRows = Object.fromEntries(names.map((name) => [name, extended(name)])) as WordRows;
-  return { ...extendedRows, toF16: rounding("f16"), toBF16: rounding("bf16") } as OpTable;
+  const names = Object.keys(operations) as (keyof WordOperations)[];
+  const all = Object.fromEntries(names.map((name) => [name, extended(name)])) as WordOperations;
+  return { ...all, toF16: rounding("f16"), toBF16: rounding("bf16") } as OperationTable;
 }

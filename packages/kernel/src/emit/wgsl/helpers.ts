@@ -1,6 +1,6 @@
 /** The text of the functions and module variables that emitted WGSL may need. */
 
-import type { Helper, HelperTable } from "../core/rows.ts";
+import type { Helper, HelperTable } from "../core/helpers.ts";
 import { wgslHalfHelpers } from "./half.ts";
 
 const SPACES = [

@@ -3,20 +3,11 @@
  * stored, words are atomic, so that invocations which write the two halves of one do not lose each other's.
  */
 
-import type { KernelIR } from "../../ir/nodes.ts";
 import type { HalfType, Memory } from "../../ir/types.ts";
+import type { Code } from "../core/code.ts";
 import { call, infix, simple, type Expression, type Operand } from "../core/expression.ts";
-import { singlyStored } from "../core/uses.ts";
-
-/** What it uses of the emitter. */
-export interface PackedHost {
-  element(memory: Memory, index: Expression): Expression;
-  /** A name for a word or a vector of words. */
-  bind(expression: Expression, hint: string): Expression;
-  line(text: string): void;
-  helper(name: string): string;
-  note(request: string, became: string): void;
-}
+import { surveyOf } from "../core/uses.ts";
+import type { WgslMemory } from "./arrays.ts";
 
 interface Packing {
   readonly type: HalfType;
@@ -25,28 +16,25 @@ interface Packing {
   readonly isAtomic: boolean;
 }
 
+const WORD_BYTES = 4;
+
 const one = simple("1u");
 
-export class PackedMemories {
-  readonly #host: PackedHost;
+export class PackedMemories implements WgslMemory {
+  readonly #code: Code;
   readonly #packings = new Map<Memory, Packing>();
 
-  /** @param widths the narrowest access to each memory, in elements */
-  constructor(
-    ir: KernelIR,
-    memories: readonly Memory[],
-    widths: ReadonlyMap<Memory, number>,
-    host: PackedHost,
-  ) {
-    this.#host = host;
-    const single = singlyStored(ir);
+  constructor(code: Code, memories: readonly Memory[]) {
+    this.#code = code;
+    const { singlyStored, accessWidths } = surveyOf(code.ir);
     for (const memory of memories) {
-      const isAtomic = single.has(memory);
-      const words = isAtomic ? 1 : Math.max(1, (widths.get(memory) ?? 1) / 2);
+      const isAtomic = singlyStored.has(memory);
+      const words = isAtomic ? 1 : Math.max(1, (accessWidths.get(memory) ?? 1) / 2);
       this.#packings.set(memory, { type: memory.element as HalfType, words, isAtomic });
-      host.note(
+      code.note(
         `memory of ${memory.element}: ${memory.name}`,
         isAtomic ? "packed in u32, single stores by two atomic operations" : "packed in u32",
+        true,
       );
     }
   }
@@ -55,12 +43,11 @@ export class PackedMemories {
     return this.#packings.has(memory);
   }
 
-  wordsOf(memory: Memory): number {
-    return this.#packing(memory).words;
+  bytesOf(memory: Memory): number {
+    return this.#packing(memory).words * WORD_BYTES;
   }
 
-  /** The type of the array; `length` in elements, or null for a buffer. */
-  array(memory: Memory, length: number | null): string {
+  arrayType(memory: Memory, length: number | null): string {
     const { words, isAtomic } = this.#packing(memory);
     const element = isAtomic ? "atomic<u32>" : words === 1 ? "u32" : `vec${words}<u32>`;
     return length === null ? `array<${element}>` : `array<${element}, ${Math.ceil(length / words / 2)}>`;
@@ -79,9 +66,9 @@ export class PackedMemories {
   store(memory: Memory, index: Operand, value: Operand): void {
     const { type } = this.#packing(memory);
     const at = this.#unsigned(index);
-    const word = this.#host.element(memory, infix(">>", at, one));
-    const name = this.#host.helper(`storeHalf${memory.space === "shared" ? "Workgroup" : "Storage"}`);
-    this.#host.line(`${call(name, simple(`&${word.text}`), at, this.#bits(type, value)).text};`);
+    const word = this.#code.element(memory, infix(">>", at, one));
+    const name = this.#code.helper(`storeHalf${memory.space === "shared" ? "Workgroup" : "Storage"}`);
+    this.#code.line(`${call(name, simple(`&${word.text}`), at, this.#bits(type, value)).text};`);
   }
 
   loadMany(memory: Memory, index: Operand, count: number): readonly Expression[] {
@@ -89,7 +76,7 @@ export class PackedMemories {
     const { words: size } = packing;
     const words = this.#elements(packing, index, count).flatMap((element) => {
       const hint = `${memory.name}${size === 1 ? "Word" : "Vector"}`;
-      const { text } = this.#host.bind(this.#word(memory, element), hint);
+      const { text } = this.#code.bind(this.#word(memory, element), "u32", hint);
       return Array.from({ length: size }, (_, k) => simple(size === 1 ? text : `${text}.${"xyzw"[k]}`));
     });
     return Array.from({ length: count }, (_, k) =>
@@ -105,16 +92,16 @@ export class PackedMemories {
       return infix("|", this.#bits(type, low), infix("<<", this.#bits(type, high), simple("16u")));
     });
     this.#elements(packing, index, values.length).forEach((element, k) => {
-      const { text } = this.#host.element(memory, element);
+      const { text } = this.#code.element(memory, element);
       const parts = words.slice(k * size, (k + 1) * size);
       const value = size === 1 ? (parts[0] as Expression) : call(`vec${size}<u32>`, ...parts);
-      this.#host.line(isAtomic ? `atomicStore(&${text}, ${value.text});` : `${text} = ${value.text};`);
+      this.#code.line(isAtomic ? `atomicStore(&${text}, ${value.text});` : `${text} = ${value.text};`);
     });
   }
 
   uniformLoad(memory: Memory, index: Operand): Expression {
     const at = this.#unsigned(index);
-    const word = this.#host.element(memory, infix(">>", at, one));
+    const word = this.#code.element(memory, infix(">>", at, one));
     return this.#halfOf(this.#packing(memory), call("workgroupUniformLoad", simple(`&${word.text}`)), at);
   }
 
@@ -124,7 +111,7 @@ export class PackedMemories {
 
   /** A word, to read. */
   #word(memory: Memory, index: Expression): Expression {
-    const element = this.#host.element(memory, index);
+    const element = this.#code.element(memory, index);
     return this.#packing(memory).isAtomic ? call("atomicLoad", simple(`&${element.text}`)) : element;
   }
 
@@ -137,13 +124,13 @@ export class PackedMemories {
         : infix(">>", index, simple(`${Math.log2(size)}u`));
     const parts = count / size;
     if (parts === 1) return [first];
-    const base = this.#host.bind(index.type === "i32" ? call("u32", first) : first, "offset");
+    const base = this.#code.bind(index.type === "i32" ? call("u32", first) : first, "u32", "offset");
     return Array.from({ length: parts }, (_, k) => (k === 0 ? base : infix("+", base, simple(`${k}u`))));
   }
 
   /** An index as a name of type u32. */
   #unsigned(index: Operand): Expression {
-    return this.#host.bind(index.type === "i32" ? call("u32", index) : index, "offset");
+    return this.#code.bind(index.type === "i32" ? call("u32", index) : index, "u32", "offset");
   }
 
   /** The element of a word that an index asks for. */
@@ -154,10 +141,10 @@ export class PackedMemories {
 
   #expanded({ type }: Packing, word: Expression, isHigh: boolean): Expression {
     const bits = isHigh ? infix(">>", word, simple("16u")) : word;
-    return call(this.#host.helper(`expand${type.toUpperCase()}`), bits);
+    return call(this.#code.helper(`expand${type.toUpperCase()}`), bits);
   }
 
   #bits(type: HalfType, value: Operand): Expression {
-    return call(this.#host.helper(`bitsOf${type.toUpperCase()}`), value);
+    return call(this.#code.helper(`bitsOf${type.toUpperCase()}`), value);
   }
 }

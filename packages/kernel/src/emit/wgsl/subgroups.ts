@@ -1,30 +1,91 @@
-/** WGSL's expression for each subgroup operation, and what becomes of subgroup barriers. */
+/** WGSL's cells in the table of subgroup operations, and what becomes of subgroup barriers. */
 
-import { analyseUniformity, type UniformityAnalysis } from "../../analysis/index.ts";
 import { EvolverError } from "@evolver/base";
-import type { BarrierNode, KernelIR } from "../../ir/nodes.ts";
-import type { SubgroupOp } from "../../ir/subgroup.ts";
+import type { BarrierNode } from "../../ir/nodes.ts";
 import { isHalf } from "../../ir/types.ts";
-import { call, infix, type Expression, type Operand } from "../core/expression.ts";
+import type { Code } from "../core/code.ts";
+import { call, infix, simple, type InfixOperator, type Operand } from "../core/expression.ts";
+import { flowOf } from "../core/flow.ts";
+import type { SubgroupCall, SubgroupCell } from "../core/subgroups.ts";
 
-interface SubgroupContext {
+export interface WgslSubgroupCall extends SubgroupCall {
   /** Whether f32 reductions follow the order of the IR, for the same bits everywhere. */
   readonly isExact: boolean;
-  helper(name: string): string;
-  /** The built-in index of the lane. */
-  lane(): Expression;
 }
+
+type Cell = SubgroupCell<WgslSubgroupCall>;
+
+/** Whether the order of a reduction is spelt out. */
+const isOrdered = ({ isExact, operands }: WgslSubgroupCall): boolean => {
+  const [value] = operands as [Operand];
+  return (isExact && value.type === "f32") || isHalf(value.type);
+};
+
+/** A function of WGSL. */
+export const called =
+  (name: string): Cell =>
+  ({ operands }) => [call(name, ...operands)];
+
+/** A reduction: a helper of the operand's type where the order matters, else a function of WGSL. */
+export const reduced =
+  (exact: string, builtin: string): Cell =>
+  (given) => {
+    const [value] = given.operands as [Operand];
+    const name = isOrdered(given) ? given.code.helper(`${exact}${value.type.toUpperCase()}`) : builtin;
+    return [call(name, value)];
+  };
+
+/** The smallest or the largest; of numbers that are exact in a shorter type it is so too. */
+export const selected =
+  (name: string): Cell =>
+  (given) => {
+    const [value] = given.operands as [Operand];
+    const exact = `${name}${value.type === "f16" ? "F16" : "F32"}`;
+    return [call(isOrdered(given) ? given.code.helper(exact) : name, value)];
+  };
+
+/** A sum over the lanes up to each. */
+export const scanned =
+  (exact: string, builtin: string): Cell =>
+  (given) => {
+    const { code } = given;
+    const [value] = given.operands as [Operand];
+    if (!isOrdered(given)) return [call(builtin, value)];
+    return [call(code.helper(`${exact}${value.type.toUpperCase()}`), value, code.lane())];
+  };
+
+/** The built-in wants a lane that is known when the shader is compiled. */
+export const broadcast: Cell = ({ operands }) => {
+  const [value, lane] = operands as [Operand, Operand];
+  return [call(lane.constant === null ? "subgroupShuffle" : "subgroupBroadcast", value, lane)];
+};
+
+/** The built-in wants an offset that is the same for the subgroup; a literal surely is. */
+export const relative =
+  (builtin: string, operator: InfixOperator): Cell =>
+  ({ code, operands }) => {
+    const [value, offset] = operands as [Operand, Operand];
+    return offset.constant === null
+      ? [call("subgroupShuffle", value, infix(operator, code.lane(), offset))]
+      : [call(builtin, value, offset)];
+  };
+
+/** A vector of words. */
+export const ballot: Cell = ({ code, node, operands }) => {
+  const votes = code.names.take("votes");
+  code.line(`let ${votes} = ${call("subgroupBallot", ...operands).text};`);
+  return node.results.map((_, k) => simple(`${votes}.${"xyzw"[k]}`));
+};
 
 /**
  * Refuses subgroup barriers that cannot be barriers of the workgroup, for WGSL has no others.
  *
  * @throws EvolverError UNSUPPORTED_SUBGROUP_BARRIER, from the function that it gives
  */
-export function subgroupBarrierCheck(ir: KernelIR): (node: BarrierNode) => void {
-  let uniformity: UniformityAnalysis | null = null;
+export function subgroupBarrierCheck({ ir }: Code): (node: BarrierNode) => void {
+  const flow = flowOf(ir);
   return (node) => {
-    uniformity ??= analyseUniformity(ir);
-    if (uniformity.flowOf(node) === "workgroup") return;
+    if (flow(node) === "workgroup") return;
     throw new EvolverError(
       "UNSUPPORTED_SUBGROUP_BARRIER",
       `kernel "${ir.name}" has a subgroup barrier that not all of the workgroup reach, and WGSL has none such`,
@@ -34,55 +95,4 @@ export function subgroupBarrierCheck(ir: KernelIR): (node: BarrierNode) => void 
       },
     );
   };
-}
-
-/** One call; that of a ballot is a vector of words. */
-export function subgroupCall(
-  op: SubgroupOp,
-  operands: readonly Operand[],
-  { isExact, helper, lane }: SubgroupContext,
-): Expression {
-  const [value, second] = operands as [Operand, Operand];
-  const orders = (isExact && value.type === "f32") || isHalf(value.type);
-  // The smallest and the largest of numbers that are exact in a shorter type are so too.
-  const type = value.type.toUpperCase();
-  const reduce = (exact: string, builtin: string): Expression =>
-    call(orders ? helper(exact) : builtin, value);
-  const scan = (exact: string, builtin: string): Expression =>
-    orders ? call(helper(exact), value, lane()) : call(builtin, value);
-  /** The built-in wants an offset that is the same for the subgroup; a literal surely is. */
-  const relative = (builtin: string, operator: string): Expression =>
-    second.constant === null
-      ? call("subgroupShuffle", value, infix(operator, lane(), second))
-      : call(builtin, value, second);
-  switch (op) {
-    case "sum":
-      return reduce(`subgroupSum${type}`, "subgroupAdd");
-    case "min":
-      return reduce(`subgroupMin${value.type === "f16" ? "F16" : "F32"}`, "subgroupMin");
-    case "max":
-      return reduce(`subgroupMax${value.type === "f16" ? "F16" : "F32"}`, "subgroupMax");
-    case "inclusiveSum":
-      return scan(`inclusiveSum${type}`, "subgroupInclusiveAdd");
-    case "exclusiveSum":
-      return scan(`exclusiveSum${type}`, "subgroupExclusiveAdd");
-    case "any":
-      return call("subgroupAny", value);
-    case "all":
-      return call("subgroupAll", value);
-    case "ballot":
-      return call("subgroupBallot", value);
-    case "broadcastFirst":
-      return call("subgroupBroadcastFirst", value);
-    case "broadcast":
-      return call(second.constant === null ? "subgroupShuffle" : "subgroupBroadcast", value, second);
-    case "shuffle":
-      return call("subgroupShuffle", value, second);
-    case "shuffleXor":
-      return relative("subgroupShuffleXor", "^");
-    case "shuffleUp":
-      return relative("subgroupShuffleUp", "-");
-    case "shuffleDown":
-      return relative("subgroupShuffleDown", "+");
-  }
 }

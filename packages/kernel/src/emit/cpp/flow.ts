@@ -1,0 +1,49 @@
+/** Loops, inputs and calls of phase barriers in CUDA C++ and HIP C++. */
+
+import { builtinName } from "../core/names.ts";
+import type { ArriveNode, AwaitPhaseNode } from "../../ir/nodes.ts";
+import type { Code } from "../core/code.ts";
+import { infix, simple, type Operand } from "../core/expression.ts";
+import type { ControlFlow, Inputs } from "../core/target.ts";
+import { CPP_TYPES } from "./language.ts";
+
+export const cppFlow = (code: Code): ControlFlow => ({
+  endless: "while (true) {",
+  forHeader({ node, name, from, to, step }) {
+    const test = infix(node.direction === "up" ? "<" : ">", simple(name), to).text;
+    const next = step.constant === 1 ? `++${name}` : `${name} += ${step.text}`;
+    return `for (${CPP_TYPES[node.induction.type]} ${name} = ${from.text}; ${test}; ${next})`;
+  },
+  beforeLoop(node) {
+    if (node.kind === "while" || node.unroll === false) return;
+    code.line(node.unroll === true ? "#pragma unroll" : `#pragma unroll ${node.unroll}`);
+  },
+});
+
+/** Whether workgroups are numbered through, whatever the shape of the grid. */
+export const isLinear = ({ options }: Code): boolean => options.grid === "linear";
+
+/** The indices that take arithmetic are declared at the top of the function: see function.ts. */
+export const cppInputs = (code: Code): Inputs => ({
+  parameter: simple,
+  builtin(builtin) {
+    const [name, axis] = builtin.split(".");
+    const [, y, z] = code.ir.workgroupSize;
+    if (name === "localId") return simple(`threadIdx.${axis}`);
+    if (builtin === "localIndex" && y * z === 1) return simple("threadIdx.x");
+    if (!isLinear(code) && name === "workgroupId") return simple(`blockIdx.${axis}`);
+    if (!isLinear(code) && name === "numWorkgroups") return simple(`gridDim.${axis}`);
+    return simple(builtinName(builtin));
+  },
+});
+
+/** Calls a function of phase barriers for one of them. */
+export function callOnPhase(
+  code: Code,
+  helper: string,
+  { barrier }: ArriveNode | AwaitPhaseNode,
+  index: Operand,
+  more: string,
+): void {
+  code.line(`${code.helper(helper)}(&${code.memoryName(barrier)}[${index.text}], ${more});`);
+}
