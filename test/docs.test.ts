@@ -2,6 +2,8 @@
 
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { attentionEvidence } from "@evolver/attention/study";
+import { EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
 import { describe, expect, it } from "vitest";
 import {
   codeBlocks,
@@ -42,6 +44,15 @@ it.each(documents().filter((path) => exampleFiles(read(path)).size > 0))(
     expect(withExamples(read(path), typeErrors)).toBe("");
   },
 );
+
+describe("documents", () => {
+  it.each(EVIDENCE_BLOCKS)("show %s as the evidence gives it", (name) => {
+    const text = evidenceBlocks(join(root, "evidence", "h200"), attentionEvidence).get(name) ?? "";
+    const showing = documents().filter((path) => read(path).includes(`<!-- generated:${name} -->`));
+    expect(showing.length).toBeGreaterThan(0);
+    for (const path of showing) expect(replaceGenerated(read(path), name, text, false)).toBe(read(path));
+  });
+});
 
 it("docs/dependencies.md gives a reason for each dependency", () => {
   const manifests = ["package.json", ...globSync("packages/*/package.json", { cwd: root })].map(

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findCycles, findLayerProblems } from "../tools/check/layers.ts";
 import type { Problem } from "../tools/check/layers.ts";
+import { findStudyNames } from "../tools/check/studies.ts";
 import { findBannedWords, findLongFiles } from "../tools/check/text.ts";
 import { readTree } from "../tools/check/tree.ts";
 
@@ -27,6 +28,8 @@ describe("this repository", () => {
 
   it("keeps to its layers", () => expect(findLayerProblems(tree)).toEqual([]));
   it("has no circular imports", () => expect(findCycles(tree)).toEqual([]));
+  it("names studies in their libraries and the registry only", () =>
+    expect(findStudyNames(tree)).toEqual([]));
 });
 
 describe("a planted tree", () => {
@@ -34,13 +37,19 @@ describe("a planted tree", () => {
 
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "evolver-layers-"));
-    plant("packages/kernel/package.json", manifest("@evolver/kernel", []));
+    plant(
+      "packages/kernel/package.json",
+      manifest("@evolver/kernel", [], { layer: "kernel", browser: true }),
+    );
     plant("packages/device/package.json", {
-      ...manifest("@evolver/device", ["@evolver/kernel"]),
+      ...manifest("@evolver/device", ["@evolver/kernel"], { layer: "device", browser: true }),
       exports: { ".": "./src/index.ts", "./cuda": "./src/native/cuda/index.ts" },
     });
-    plant("packages/lab/package.json", manifest("@evolver/lab", ["@evolver/kernel"]));
-    plant("packages/dashboard/package.json", manifest("@evolver/dashboard", ["@evolver/lab"]));
+    plant("packages/lab/package.json", manifest("@evolver/lab", ["@evolver/kernel"], { layer: "lab" }));
+    plant(
+      "packages/dashboard/package.json",
+      manifest("@evolver/dashboard", ["@evolver/lab"], { layer: "client" }),
+    );
     plant("packages/kernel/src/index.ts", `export const one = 1;`);
     plant(
       "packages/device/src/index.ts",
@@ -136,13 +145,65 @@ describe("a planted tree", () => {
     expect(layers()).toEqual([]);
   });
 
-  it("a package without a layer is found", () => {
-    plant("packages/extra/package.json", manifest("@evolver/extra", []));
-    expect(layers().map(({ message }) => message)).toEqual([expect.stringContaining("has no row")]);
+  it.each([undefined, { layer: "extra" }])("a package without a layer is found (%j)", (field) => {
+    plant("packages/extra/package.json", manifest("@evolver/extra", [], field));
+    expect(layers().map(({ message }) => message)).toEqual([expect.stringContaining("names no layer")]);
+  });
+
+  it("the study of a library, and nothing else of it, may import the lab", () => {
+    const dependencies = ["@evolver/kernel", "@evolver/lab"];
+    const exports = { ".": "./src/index.ts", "./study": "./src/study/index.ts" };
+    plant("packages/sums/package.json", {
+      ...manifest("@evolver/sums", dependencies, { layer: "library", browser: true }),
+      exports,
+    });
+    plant("packages/sums/src/index.ts", `export * from "@evolver/kernel";`);
+    plant("packages/sums/src/study/index.ts", `import "node:fs";\nimport "@evolver/lab";`);
+    expect(layers()).toEqual([]);
+    plant("packages/sums/src/sum.ts", `import "@evolver/lab";`);
+    expect(layers().map(({ message }) => message)).toEqual(["@evolver/sums must not import @evolver/lab"]);
+  });
+
+  describe("with a study", () => {
+    const studies = (): Problem[] => findStudyNames(readTree(root));
+    beforeEach(() => {
+      plant("packages/sums/package.json", {
+        ...manifest("@evolver/sums", [], { layer: "library" }),
+        exports: { ".": "./src/index.ts", "./study": "./src/study/index.ts" },
+      });
+      plant("packages/sums/src/study/index.ts", `export const study = { id: "sums", example: "sums/k01" };`);
+      plant(
+        "packages/studies/package.json",
+        manifest("@evolver/studies", ["@evolver/sums"], { layer: "registry" }),
+      );
+      plant(
+        "packages/studies/src/index.ts",
+        `export const studies = {\n  sums: () => import("@evolver/sums/study"),\n};`,
+      );
+    });
+
+    it("its library and the registry may name it, and so may tests, and others what only sounds like it", () => {
+      plant("packages/lab/test/a.test.ts", `const study = "sums";`);
+      plant("packages/lab/src/sums.ts", `export const sums = "all sums"; // the ladder adds sums`);
+      expect(studies()).toEqual([]);
+    });
+
+    it.each([
+      `export const fallback = "sums";`,
+      `export const example = "sums/k03";`,
+      `export const hint = "run evolver evolve sums first";`,
+      `const { study } = await import("@evolver/sums/study");`,
+    ])("others may not: %s", (text) => {
+      plant("packages/lab/src/a.ts", `\n${text}`);
+      expect(studies().map(({ path, line }) => `${path}:${line}`)).toEqual(["packages/lab/src/a.ts:2"]);
+    });
   });
 
   it("a dependency up the layers is found", () => {
-    plant("packages/kernel/package.json", manifest("@evolver/kernel", ["@evolver/lab"]));
+    plant(
+      "packages/kernel/package.json",
+      manifest("@evolver/kernel", ["@evolver/lab"], { layer: "kernel", browser: true }),
+    );
     expect(layers().map(({ message }) => message)).toEqual([
       "@evolver/kernel must not depend on @evolver/lab",
     ]);
@@ -211,9 +272,10 @@ describe("a planted tree", () => {
   });
 });
 
-function manifest(name: string, dependencies: readonly string[]): object {
+function manifest(name: string, dependencies: readonly string[], evolver?: object): object {
   return {
     name,
+    evolver,
     exports: { ".": "./src/index.ts" },
     dependencies: Object.fromEntries(dependencies.map((dependency) => [dependency, "0.1.0"])),
   };

@@ -1,8 +1,8 @@
 /** Times as horizontal bars: one a rung, with the middle half of its rounds as a line. The table has the same numbers. */
 
+import { milliseconds } from "@evolver/base";
 import type { Timing } from "./job.ts";
 import { svg } from "./dom.ts";
-import { milliseconds } from "./format.ts";
 
 export interface Bar {
   readonly label: string;

@@ -15,7 +15,7 @@ import {
 } from "@evolver/attention";
 import { h200Datasheet, modelTime } from "@evolver/machine";
 import { isClocked, type ClockedProgram, type Device, type DeviceBuffer } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, quartiles } from "@evolver/base";
 import { elementBytes } from "@evolver/kernel";
 import type { Timing, Verified } from "./job.ts";
 
@@ -147,7 +147,6 @@ async function launchesFor(time: (launches: number) => Promise<number>): Promise
 }
 
 function timingOf(times: readonly number[], launches: number): Timing {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.round((sorted.length - 1) * share)] as number;
-  return { medianMs: at(0.5), lowMs: at(0.25), highMs: at(0.75), rounds: times.length, launches };
+  const { low, median, high } = quartiles(times);
+  return { medianMs: median, lowMs: low, highMs: high, rounds: times.length, launches };
 }

@@ -1,9 +1,9 @@
 /** The page: reads the form, starts a worker with the job, and shows what it reports. */
 
+import { binaryBytes, grouped } from "@evolver/base";
 import { ladder } from "@evolver/attention";
 import { drawChart } from "./chart.ts";
 import { byId, element } from "./dom.ts";
-import { bytes, count } from "./format.ts";
 import type { DeviceFacts, Failure, Job, Report, WebDeviceId } from "./job.ts";
 import { ideaOf, rowOf, type RungState } from "./rungs.ts";
 
@@ -135,9 +135,9 @@ function showFacts({ name, subgroupSize, fixedSubgroups, limits, clock }: Device
     ["Name", name],
     ["Subgroup width", fixedSubgroups ? String(subgroupSize) : "varies: kernels with subgroups are refused"],
     ["Clock", clock],
-    ["Workgroup", `${count(limits.maxInvocationsPerWorkgroup)} invocations`],
-    ["Shared memory", `${bytes(limits.maxSharedBytes)} a workgroup`],
-    ["Largest buffer", bytes(limits.maxBufferBytes)],
+    ["Workgroup", `${grouped(limits.maxInvocationsPerWorkgroup)} invocations`],
+    ["Shared memory", `${binaryBytes(limits.maxSharedBytes)} a workgroup`],
+    ["Largest buffer", binaryBytes(limits.maxBufferBytes)],
   ];
   const items = entries.map(([term, text]) =>
     element("div", {}, element("dt", {}, term), element("dd", {}, text)),

@@ -1,8 +1,8 @@
 /** What is known of a rung, as a row of the table and as a text for learners. */
 
+import { grouped, milliseconds, NOTHING, number, scientific, times } from "@evolver/base";
 import { forwardFlops, createProblem, type Rung } from "@evolver/attention";
 import { element } from "./dom.ts";
-import { count, digits, milliseconds, scientific } from "./format.ts";
 import type { Counted, Failure, Job, Timing, Verified } from "./job.ts";
 
 export interface RungState {
@@ -19,7 +19,6 @@ export interface RowContext {
   readonly timeKind: string;
 }
 
-const NOTHING = "–";
 /** Characters. */
 const LEAD = 80;
 
@@ -39,11 +38,8 @@ export function rowOf(rung: Rung, state: RungState, { job, first, timeKind }: Ro
       ? [
           cell("Verified", ...verdict(verified)),
           cell(`Time, ${timeKind}`, timing === undefined ? NOTHING : milliseconds(timing.medianMs)),
-          cell("GFLOP/s", timing === undefined || job === null ? NOTHING : digits(rate(job, timing))),
-          cell(
-            "Speed-up",
-            timing === undefined || first === null ? NOTHING : `${digits(first / timing.medianMs)}×`,
-          ),
+          cell("GFLOP/s", timing === undefined || job === null ? NOTHING : number(rate(job, timing))),
+          cell("Speed-up", timing === undefined || first === null ? NOTHING : times(first / timing.medianMs)),
         ]
       : [refusal(refused)];
   const holding = counted?.claims.filter(({ holds }) => holds).length;
@@ -52,9 +48,9 @@ export function rowOf(rung: Rung, state: RungState, { job, first, timeKind }: Ro
     { id: rung.id },
     name,
     ...onDevice,
-    simulated("Bytes read", counted === undefined ? NOTHING : count(counted.globalReadBytes)),
-    simulated("Sectors", counted === undefined ? NOTHING : count(counted.globalSectors)),
-    simulated("Bank conflicts", counted === undefined ? NOTHING : count(counted.sharedConflicts)),
+    simulated("Bytes read", counted === undefined ? NOTHING : grouped(counted.globalReadBytes)),
+    simulated("Sectors", counted === undefined ? NOTHING : grouped(counted.globalSectors)),
+    simulated("Bank conflicts", counted === undefined ? NOTHING : grouped(counted.sharedConflicts)),
     simulated(
       "Claims",
       ...(counted === undefined

@@ -11,6 +11,7 @@ import { stripVTControlCharacters } from "node:util";
 import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./house.ts";
 import { findCycles, findLayerProblems } from "./layers.ts";
 import type { Problem } from "./layers.ts";
+import { findStudyNames } from "./studies.ts";
 import { findBannedWords, findLongFiles } from "./text.ts";
 import { readTree } from "./tree.ts";
 
@@ -46,6 +47,11 @@ const checks: readonly Check[] = [
         [findTypesInIndex, findManyParameters, findCards, findBarePackages].flatMap((find) => find(tree)),
       );
     },
+  },
+  {
+    name: "studies",
+    demands: "a study is named by its library and the registry alone",
+    run: () => listed(findStudyNames(readTree(root))),
   },
   { name: "cycles", demands: "no circular imports", run: () => listed(findCycles(readTree(root))) },
   {

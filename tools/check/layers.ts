@@ -14,48 +14,28 @@ export interface Problem {
   readonly message: string;
 }
 
+/**
+ * What each layer may import. A package names its own in package.json: `"evolver": { "layer": "library", "browser": true }`,
+ * so that a package more needs no line here.
+ */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  "@evolver/base": [],
-  "@evolver/kernel": ["@evolver/base"],
-  "@evolver/device": ["@evolver/base", "@evolver/kernel"],
-  "@evolver/machine": ["@evolver/base", "@evolver/kernel", "@evolver/device"],
-  "@evolver/attention": ["@evolver/base", "@evolver/kernel", "@evolver/device"],
-  "@evolver/lab": ["@evolver/base", "@evolver/kernel", "@evolver/device", "@evolver/machine"],
-  "@evolver/guide": [
-    "@evolver/base",
-    "@evolver/kernel",
-    "@evolver/device",
-    "@evolver/machine",
-    "@evolver/lab",
-  ],
-  "@evolver/studies": ["@evolver/base", "@evolver/lab", "@evolver/attention"],
-  "@evolver/dashboard": ["@evolver/lab"],
-  evolver: [
-    "@evolver/base",
-    "@evolver/kernel",
-    "@evolver/device",
-    "@evolver/machine",
-    "@evolver/lab",
-    "@evolver/guide",
-    "@evolver/studies",
-    "@evolver/dashboard",
-  ],
+  base: [],
+  kernel: ["base"],
+  device: ["base", "kernel"],
+  machine: ["base", "kernel", "device"],
+  library: ["base", "kernel", "device", "library"],
+  lab: ["base", "kernel", "device", "machine"],
+  guide: ["base", "kernel", "device", "machine", "lab"],
+  registry: ["base", "lab", "library"],
+  client: ["lab"],
+  command: ["base", "kernel", "device", "machine", "lab", "guide", "registry", "client"],
 };
 
 /** What only the files below `src/study` of a library may import: what makes a study of it. */
-const STUDY_LAYERS = ["@evolver/machine", "@evolver/lab", "@evolver/guide"];
-
-/** These also run in a browser. */
-const BROWSER_PACKAGES = new Set([
-  "@evolver/base",
-  "@evolver/kernel",
-  "@evolver/device",
-  "@evolver/machine",
-  "@evolver/attention",
-]);
+const STUDY_LAYERS = ["machine", "lab", "guide"];
 
 /** These talk to the packages that they may import over the network only, and import their types alone. */
-const TYPES_ONLY_PACKAGES = new Set(["@evolver/dashboard"]);
+const TYPES_ONLY_LAYER = "client";
 
 /** Files of a browser package that say by their path that they need Node. */
 const NODE_ONLY = [/[.-]node\.ts$/, /^packages\/[^/]+\/src\/(?:native|study)[/.]/];
@@ -65,22 +45,20 @@ const NODE_MODULES = new Set(builtinModules);
 /** Imports that leave their layer, reach into a package past its exports, or need Node where a browser runs. */
 export function findLayerProblems(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];
-  for (const { name, folder, dependencies, exports } of tree.packages) {
-    const path = `${folder}/package.json`;
-    const allowed = LAYERS[name];
-    if (!allowed) {
-      problems.push({
-        path,
-        line: 1,
-        message: `${name} has no row in the table of layers (tools/check/layers.ts)`,
-      });
+  const byName = new Map(tree.packages.map((each) => [each.name, each]));
+  for (const owner of tree.packages) {
+    const path = `${owner.folder}/package.json`;
+    const problem = (message: string): number => problems.push({ path, line: 1, message });
+    if (owner.layer === null || !Object.hasOwn(LAYERS, owner.layer)) {
+      problem(
+        `${owner.name} names no layer: "evolver": { "layer": … }, one of ${Object.keys(LAYERS).join(", ")}`,
+      );
       continue;
     }
-    for (const dependency of dependencies) {
-      const mayHave =
-        allowed.includes(dependency) || (exports.has("./study") && STUDY_LAYERS.includes(dependency));
-      if (dependency in LAYERS && !mayHave)
-        problems.push({ path, line: 1, message: `${name} must not depend on ${dependency}` });
+    for (const name of owner.dependencies) {
+      const dependency = byName.get(name);
+      if (dependency !== undefined && !mayImport(owner, dependency, owner.exports.has("./study")))
+        problem(`${owner.name} must not depend on ${name}`);
     }
   }
   for (const file of tree.files.values()) {
@@ -92,6 +70,12 @@ export function findLayerProblems(tree: SourceTree): Problem[] {
     }
   }
   return problems;
+}
+
+/** @param asStudy for what makes a study of a library */
+function mayImport(owner: WorkspacePackage, { layer }: WorkspacePackage, asStudy: boolean): boolean {
+  if (layer === null || owner.layer === null) return false;
+  return LAYERS[owner.layer]?.includes(layer) === true || (asStudy && STUDY_LAYERS.includes(layer));
 }
 
 function layerProblem(
@@ -108,19 +92,19 @@ function layerProblem(
     return `"${specifier}" leaves ${owner.name}: import other packages by name`;
   }
   const { name, subpath } = splitSpecifier(specifier);
-  if (!(name in LAYERS)) return null;
-  if (name === owner.name) {
+  const known = tree.packages.find((candidate) => candidate.name === name);
+  if (known === undefined) return null;
+  if (known === owner) {
     // Tests and benchmarks use their package as everybody does.
     if (!file.path.startsWith(`${owner.folder}/src/`) || isStudy(owner, file))
       return exportProblem(owner, subpath);
     return `"${specifier}" names its own package: use a relative path`;
   }
-  const allowed = LAYERS[owner.name]?.includes(name) || (isStudy(owner, file) && STUDY_LAYERS.includes(name));
-  if (!allowed) return `${owner.name} must not import ${name}`;
+  if (!mayImport(owner, known, isStudy(owner, file))) return `${owner.name} must not import ${name}`;
   if (!owner.dependencies.includes(name)) return `${owner.folder}/package.json does not list ${name}`;
-  const known = tree.packages.find((candidate) => candidate.name === name);
-  if (known && exportProblem(known, subpath) !== null) return exportProblem(known, subpath);
-  if (TYPES_ONLY_PACKAGES.has(owner.name) && !typeOnly)
+  const hidden = exportProblem(known, subpath);
+  if (hidden !== null) return hidden;
+  if (owner.layer === TYPES_ONLY_LAYER && !typeOnly)
     return `${owner.name} may import only types of ${name}: use "import type"`;
   return null;
 }
@@ -135,7 +119,7 @@ function exportProblem(owner: WorkspacePackage, subpath: string): string | null 
 }
 
 function nodeProblem(file: SourceFile, owner: WorkspacePackage, imported: Import): string | null {
-  if (!BROWSER_PACKAGES.has(owner.name) || !file.path.startsWith(`${owner.folder}/src/`)) return null;
+  if (!owner.browser || !file.path.startsWith(`${owner.folder}/src/`)) return null;
   if (imported.typeOnly || isNodeOnly(file.path)) return null;
   const { specifier, target, dynamic } = imported;
   if (specifier.startsWith("node:") || NODE_MODULES.has(splitSpecifier(specifier).name))

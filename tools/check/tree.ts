@@ -35,6 +35,9 @@ export interface WorkspacePackage {
   readonly dependencies: readonly string[];
   /** Subpath (`.`, `./cuda`) to a file, from the root. */
   readonly exports: ReadonlyMap<string, string>;
+  /** Its field `evolver`: the layer that it stands on, and whether it also runs in a browser. */
+  readonly layer: string | null;
+  readonly browser: boolean;
 }
 
 export interface SourceTree {
@@ -84,6 +87,7 @@ interface Manifest {
   readonly name: string;
   readonly dependencies?: Record<string, string>;
   readonly exports?: Record<string, string | Record<string, string>>;
+  readonly evolver?: { readonly layer?: string; readonly browser?: boolean };
 }
 
 function readPackage(root: string, path: string): WorkspacePackage {
@@ -94,7 +98,8 @@ function readPackage(root: string, path: string): WorkspacePackage {
     const file = typeof target === "string" ? target : target["default"];
     if (file !== undefined) exports.set(subpath, `${folder}/${file.replace(/^\.\//, "")}`);
   }
-  return { name: manifest.name, folder, dependencies: Object.keys(manifest.dependencies ?? {}), exports };
+  const { name, dependencies = {}, evolver: { layer = null, browser = false } = {} } = manifest;
+  return { name, folder, dependencies: Object.keys(dependencies), exports, layer, browser };
 }
 
 function readImports(

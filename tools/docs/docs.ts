@@ -9,10 +9,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { H200_BLOCKS, h200Blocks } from "./h200/index.ts";
+import { attentionEvidence } from "@evolver/attention/study";
+import { EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
 import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+const EVIDENCE = join(root, "evidence", "h200");
 const WORKSPACE = "evolver-workspace";
 
 /** Generated blocks by name, and the commands whose standard output they show. */
@@ -22,27 +24,15 @@ const GENERATED: Readonly<Record<string, string>> = {
   ladder: "npx evolver ladder attention",
 };
 
-/** Generated blocks that are Markdown themselves, made from evidence. */
-const GENERATED_MARKDOWN: Readonly<Record<string, string>> = {
-  "cost-model": `node ${join(root, "tools", "docs", "costModelTable.ts")}`,
-};
-
 /** Whole documents that a command writes, with their pictures. */
 const WRITTEN: Readonly<Record<string, string>> = {
-  guide: `evolver guide attention --evidence ${join(root, "evidence", "h200")} -o ${join(root, "docs", "ladder.md")}`,
+  guide: `evolver guide attention --evidence ${EVIDENCE} -o ${join(root, "docs", "ladder.md")}`,
 };
 
-/** All tables of what was measured on the H200. */
-const H200 = "h200";
+/** All tables of what was measured. */
+const TABLES = "h200";
 
-const known = [
-  H200,
-  ...H200_BLOCKS,
-  ...Object.keys(GENERATED_MARKDOWN),
-  ...Object.keys(GENERATED),
-  ...Object.keys(WRITTEN),
-  "examples",
-];
+const known = [TABLES, ...EVIDENCE_BLOCKS, ...Object.keys(GENERATED), ...Object.keys(WRITTEN), "examples"];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -50,18 +40,17 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-if ([H200, ...H200_BLOCKS].some((name) => wanted.includes(name))) {
-  for (const [name, text] of h200Blocks()) {
-    if (!wanted.includes(name) && !wanted.includes(H200)) continue;
+if ([TABLES, ...EVIDENCE_BLOCKS].some((name) => wanted.includes(name))) {
+  for (const [name, text] of evidenceBlocks(EVIDENCE, attentionEvidence)) {
+    if (!wanted.includes(name) && !wanted.includes(TABLES)) continue;
     for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
   }
 }
-for (const [name, command] of Object.entries({ ...GENERATED, ...GENERATED_MARKDOWN })) {
+for (const [name, command] of Object.entries(GENERATED)) {
   if (!wanted.includes(name)) continue;
   if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;
   const output = inScratchFolder((folder) => outputOf(command, folder).replaceAll(`${folder}/`, ""));
-  for (const path of documents())
-    update(path, (markdown) => replaceGenerated(markdown, name, output, name in GENERATED));
+  for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, output));
 }
 for (const [name, command] of Object.entries(WRITTEN))
   if (wanted.includes(name)) inScratchFolder((folder) => outputOf(command, folder));

@@ -6,8 +6,8 @@
  */
 
 import { ladder } from "@evolver/attention";
+import { study } from "@evolver/attention/study";
 import { emit } from "@evolver/kernel";
-import { findStudy } from "@evolver/studies";
 import { clang, compileHip } from "../../test/support/compilers.ts";
 
 const TARGETS = [
@@ -21,9 +21,12 @@ if (clang === null) {
   process.stderr.write("clang-19 is not here: apt-get install clang-19\n");
   process.exit(2);
 }
+const input = await study.parseInput({ shape: SHAPE });
 const rows = TARGETS.flatMap(({ architecture, subgroup }) =>
   ladder.map(({ id: rung }) => {
-    const { kernel } = findStudy("attention").rungKernel(rung, { target: "hip", subgroup }, SHAPE);
+    const candidate = { kind: "rung", id: rung } as const;
+    const kernel = study.kernel?.({ candidate, input, target: "hip", subgroup }).kernel;
+    if (kernel === undefined) throw new Error("the study emits no kernels");
     const { ok, log, output } = compileHip(
       [{ name: rung, source: emit(kernel, "hip").source }],
       architecture,

@@ -13,7 +13,7 @@ profile=/tmp/profile.json
 keep() { name=$1; limit=$2; shift 2; timeout "$limit" node tools/gpu/evidence.ts "$to/$name.json" -- "$@" || echo "$name FAILED"; }
 wants() { case " ${STEPS:-microbench peers ncu webgpu ladders} " in *" $1 "*) true ;; *) false ;; esac; }
 roofs() { if [ -s $profile ]; then echo "--profile $profile"; fi; }
-peers=packages/studies/bench/peers.ts
+peers=packages/attention/bench/peers.ts
 if wants microbench; then keep microbench 120 evolver bench microbench --device cuda --save $profile --report "$to/microbench" --json; fi
 if wants peers; then keep peers 200 node $peers --device cuda --budget-ms 40 $(roofs); fi
 if wants ncu; then keep ncu 120 node tools/gpu/ncu.ts --shape B1,H8,S1024,D64; fi

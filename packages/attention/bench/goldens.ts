@@ -2,7 +2,7 @@
  * Every rung of the attention ladder on independent golden values, on any device. Prints one JSON document; exits 1 if
  * a case fails.
  *
- *     node packages/studies/bench/goldens.ts --device cuda --data ../shared/data/attention
+ *     node packages/attention/bench/goldens.ts --device cuda --data ../shared/data/attention
  */
 
 import { readFileSync } from "node:fs";

@@ -2,16 +2,17 @@
  * The noise test: cycles in which every candidate is the champion itself under another name. A judge that keeps one
  * takes luck for a gain. Prints one JSON document and exits 1 if any was kept.
  *
- *     node packages/studies/bench/noise.ts --device cuda --cycles 50
+ *     node packages/attention/bench/noise.ts --device cuda --cycles 50
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { evolve, readRecords, type PlanBuild, type StudyDefinition } from "@evolver/lab";
+import { median } from "@evolver/base";
+import { evolve, readRecords, type PlanBuild, type Study } from "@evolver/lab";
 import type { KernelIR, Node } from "@evolver/kernel";
-import { attentionDefinition } from "@evolver/attention/study";
+import { study as attention } from "@evolver/attention/study";
 
 const NAMES = 1000;
 
@@ -29,14 +30,14 @@ function renamed(ir: KernelIR, name: number): KernelIR {
 }
 
 /** The attention study with one axis, the name, on a rung. */
-export const noiseDefinition: StudyDefinition = {
-  ...(attentionDefinition as unknown as StudyDefinition),
+export const noise: Study = {
+  ...(attention as Study),
   id: "noise",
   title: "The champion against itself",
   module: import.meta.url,
-  export: "noiseDefinition",
+  export: "noise",
   async open(input, device) {
-    const study = await (attentionDefinition as unknown as StudyDefinition).open(input, device);
+    const study = await (attention as Study).open(input, device);
     const point = study.named["k04"];
     if (point === undefined) throw new Error("there is no rung k04");
     return Object.assign(Object.create(study) as typeof study, {
@@ -73,7 +74,7 @@ async function main(): Promise<void> {
   });
   const workspace = mkdtempSync(join(tmpdir(), "evolver-noise-"));
   try {
-    const result = await evolve(noiseDefinition, {
+    const result = await evolve(noise, {
       input: { shape: values.shape },
       device: values.device,
       cycles: Number(values.cycles),
@@ -114,8 +115,5 @@ async function main(): Promise<void> {
     rmSync(workspace, { recursive: true, force: true });
   }
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 if (process.argv[1] === import.meta.filename) await main();

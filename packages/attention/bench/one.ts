@@ -1,7 +1,7 @@
 /**
  * Launches each rung's kernel once, in order, for a profiler to look at. Prints what was launched as one JSON document.
  *
- *     ncu … node packages/studies/bench/one.ts --device cuda --shape B1,H8,S1024,D64 --rungs k01,k04
+ *     ncu … node packages/attention/bench/one.ts --device cuda --shape B1,H8,S1024,D64 --rungs k01,k04
  */
 
 import { parseArgs } from "node:util";

@@ -2,7 +2,7 @@
  * What ordering candidates by the cost model saves, replayed from measured times: measurements until a candidate is found
  * that is nearly as fast as the best, with and without predictions. One JSON document on stdout, a table on stderr.
  *
- *     node packages/studies/bench/ordering.ts evidence/h200/cost-model.json [--seeds 40]
+ *     node packages/attention/bench/ordering.ts evidence/h200/cost-model.json [--seeds 40]
  *
  * The pool is the half of the candidates on which the model's constants were not fitted. Candidates are proposed by the
  * lab's random sampler and chosen by the lab; so this says what predictions add to chance, not to a sampler that learns.
@@ -10,7 +10,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { deriveSeed } from "@evolver/lab";
+import { deriveSeed } from "@evolver/base";
 import type { PredictedReport } from "./cost/predict.ts";
 import { bestAfter, measurementsUntil, replay, type Measured } from "./cost/replay.ts";
 
@@ -37,7 +37,7 @@ const { values, positionals } = parseArgs({
 const [file] = positionals;
 const seeds = Number(values.seeds);
 if (file === undefined || !Number.isInteger(seeds) || seeds < 1) {
-  process.stderr.write("usage: node packages/studies/bench/ordering.ts FILE.json [--seeds 40]\n");
+  process.stderr.write("usage: node packages/attention/bench/ordering.ts FILE.json [--seeds 40]\n");
   process.exit(2);
 }
 

@@ -3,8 +3,8 @@
  * rounds in which each takes its turn. This process is the conductor; PyTorch's side is peers.py. One JSON document
  * on stdout, a table on stderr. Exits 1 where an output is not right.
  *
- *     node packages/studies/bench/peers.ts --device cuda [--shape B1,H8,S1024,D64 …] [--profile FILE.json]
- *     node packages/studies/bench/peers.ts --device webgpu --no-torch
+ *     node packages/attention/bench/peers.ts --device cuda [--shape B1,H8,S1024,D64 …] [--profile FILE.json]
+ *     node packages/attention/bench/peers.ts --device webgpu --no-torch
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { fitPoint, forwardFlops, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
 import type { AttentionProblem, FlashPoint, FloatInputs } from "@evolver/attention";
 import { isClocked, openDevice, type Device, type DeviceId } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, median, relativeSpread } from "@evolver/base";
 import { bindPlan, type BoundBuffers } from "../src/study/bind.ts";
 import { attentionPlan, buildOf } from "../src/study/plan.ts";
 import { parseShape, printShape } from "../src/study/shape.ts";
@@ -243,21 +243,21 @@ function reportOf(
       ({ contender: { kind, error } }) =>
         kind === "torch" && error !== null && error <= PEER_LENIENCE * truth.bound,
     )
-    .toSorted((a, b) => quantile(a.times, 0.5) - quantile(b.times, 0.5));
+    .toSorted((a, b) => median(a.times) - median(b.times));
   const [fastest] = torches;
   const math = torches.find(({ contender: { id } }) => id.startsWith("torch math"));
   const entries = timed.map(({ contender: each, launches, times }): Entry => {
     const { time: _, ...facts } = each;
-    const median = quantile(times, 0.5);
-    const tflops = flops / median / 1e9;
+    const middle = median(times);
+    const tflops = flops / middle / 1e9;
     return {
       ...facts,
       launchesPerRound: launches,
-      timeMs: { median, least: Math.min(...times), most: Math.max(...times) },
-      spread: (quantile(times, 0.75) - quantile(times, 0.25)) / median,
+      timeMs: { median: middle, least: Math.min(...times), most: Math.max(...times) },
+      spread: relativeSpread(times),
       tflops,
       shareOfPeak: peakTflops === null ? null : tflops / peakTflops.value,
-      shareOfBandwidth: gbPerSecond === null ? null : compulsoryBytes / median / 1e6 / gbPerSecond.value,
+      shareOfBandwidth: gbPerSecond === null ? null : compulsoryBytes / middle / 1e6 / gbPerSecond.value,
       ofFastestTorch: speedOver(fastest, times),
       ofTorchMath: speedOver(math, times),
     };
@@ -277,16 +277,7 @@ function reportOf(
 /** The median of the rounds' ratios; null where there is nothing to compare with. */
 function speedOver(other: Timed | undefined, times: readonly number[]): number | null {
   if (other === undefined) return null;
-  return quantile(
-    times.map((time, round) => (other.times[round] as number) / time),
-    0.5,
-  );
-}
-
-/** The nearest of the values. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return median(times.map((time, round) => (other.times[round] as number) / time));
 }
 
 /** What is not stated is measured where PyTorch can: the bandwidth of a copy. */

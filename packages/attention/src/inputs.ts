@@ -3,56 +3,9 @@
  * machine.
  */
 
+import { Random } from "@evolver/base";
 import type { AttentionProblem } from "./problem.ts";
 import { elementCount, extentsOf, toStrided } from "./tensor.ts";
-
-/**
- * A small random number generator: sfc32 (Chris Doty-Humphrey's "small fast counting" generator, of PractRand), three
- * 32-bit words of state and a counter, seeded with one integer and run for twelve steps first. Not for secrets.
- */
-export class Random {
-  #a: number;
-  #b: number;
-  #c = 0x9e3779b9 | 0;
-  #counter = 1;
-  /** The second half of the last pair of normal values. */
-  #spare: number | null = null;
-
-  /** @param seed an integer; its lowest 53 bits matter */
-  constructor(seed: number) {
-    this.#a = seed | 0;
-    this.#b = Math.floor(seed / 2 ** 32) | 0;
-    for (let i = 0; i < 12; i++) this.u32();
-  }
-
-  /** Uniform in 0 to 2^32 − 1. */
-  u32(): number {
-    const result = (this.#a + this.#b + this.#counter) | 0;
-    this.#counter = (this.#counter + 1) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + result;
-    return result >>> 0;
-  }
-
-  /** Uniform in [0, 1), a multiple of 2^−32. */
-  uniform(): number {
-    return this.u32() / 2 ** 32;
-  }
-
-  /** Normal with mean 0 and variance 1, by Box and Muller's transform. */
-  normal(): number {
-    if (this.#spare !== null) {
-      const value = this.#spare;
-      this.#spare = null;
-      return value;
-    }
-    const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
-    const angle = 2 * Math.PI * this.uniform();
-    this.#spare = radius * Math.sin(angle);
-    return radius * Math.cos(angle);
-  }
-}
 
 /**
  * - normal: N(0, 1).
@@ -101,7 +54,7 @@ function draw(random: Random, length: number, distribution: Distribution): Float
   const data = Float32Array.from({ length }, () => random.normal());
   if (distribution !== "outlier") return data;
   for (let i = 0; i < length; i++) {
-    if (random.u32() % 1000 === 0) data[i] = (data[i] as number) + 10 * random.normal();
+    if (random.below(1000) === 0) data[i] = (data[i] as number) + 10 * random.normal();
   }
   return data;
 }

@@ -4,47 +4,12 @@ import { describe, expect, it } from "vitest";
 import {
   createProblem,
   DISTRIBUTIONS,
-  Random,
   randomInputs,
   referenceAttention,
   spanOf,
   toDense,
 } from "@evolver/attention";
 import { squareShape } from "./support/problems.ts";
-
-describe("Random", () => {
-  it("gives the same numbers on every machine", () => {
-    const random = new Random(1);
-    expect([random.u32(), random.u32(), random.u32()]).toMatchInlineSnapshot(`
-      [
-        573063952,
-        3268221502,
-        703077755,
-      ]
-    `);
-    expect(new Random(1).u32()).not.toBe(new Random(2).u32());
-    expect(new Random(1).u32()).not.toBe(new Random(1 + 2 ** 32).u32());
-  });
-
-  it("is uniform", () => {
-    const random = new Random(5);
-    const bins = new Uint32Array(16);
-    for (let i = 0; i < 160_000; i++) bins[Math.floor(random.uniform() * 16)]!++;
-    const chiSquare = bins.reduce((sum, count) => sum + (count - 10_000) ** 2 / 10_000, 0);
-    expect(chiSquare).toBeLessThan(45);
-    expect(chiSquare).toBeGreaterThan(2);
-  });
-
-  it("is normal", () => {
-    const random = new Random(6);
-    const moments = [0, 0, 0, 0];
-    for (let i = 0; i < 100_000; i++) {
-      const value = random.normal();
-      for (let power = 0; power < 4; power++) moments[power]! += value ** (power + 1) / 100_000;
-    }
-    for (const [power, expected] of [0, 1, 0, 3].entries()) expect(moments[power]).toBeCloseTo(expected, 1);
-  });
-});
 
 describe("randomInputs", () => {
   const problem = createProblem(squareShape(2, 64, 64, 64));

@@ -1,5 +1,11 @@
-/** What every package shares and none of them is about: errors, random numbers, statistics, JSON, formats, plots. */
+/** What every package shares and none of them is about: errors, random numbers, statistics, JSON, schemas, formats, plots. */
 
 export * from "./errors.ts";
+export * from "./format.ts";
+export * from "./hash.ts";
+export * from "./json.ts";
 export * from "./never.ts";
 export * from "./plot.ts";
+export * from "./random.ts";
+export * from "./schema.ts";
+export * from "./statistics.ts";

@@ -4,7 +4,7 @@
  */
 
 import { toBF16Bits, toF16Bits, type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
   type BufferDescriptor,
@@ -68,7 +68,7 @@ export function exampleLaunch(
 
   const summary: Record<string, number | { length: number }> = {};
   const args: Record<string, number | DeviceBuffer> = {};
-  const random = makeRandom(1);
+  const random = new Random(1);
   for (const [name, param] of Object.entries(params)) {
     const given = options.args[name] ?? example?.args[name];
     if (param.kind === "type") {
@@ -121,21 +121,10 @@ function checkLength(kernel: Kernel, name: string, length: number): void {
 function fill(
   param: BufferDescriptor<ElementType, "read" | "write" | "read_write", boolean>,
   length: number,
-  random: () => number,
+  random: Random,
 ): AnyTypedArray {
   const { element } = param;
   if (isInteger(element)) return element === "i32" ? new Int32Array(length) : new Uint32Array(length);
-  const numbers = Float32Array.from({ length }, () => random() * 2 - 1);
+  const numbers = Float32Array.from({ length }, () => random.uniform() * 2 - 1);
   return element === "f32" ? numbers : element === "f16" ? toF16Bits(numbers) : toBF16Bits(numbers);
-}
-
-/** Mulberry32: good enough to fill buffers with something that is not zero. */
-function makeRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

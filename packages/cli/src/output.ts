@@ -73,31 +73,3 @@ function wrapAt(text: string, width: number): string[] {
   }
   return lines;
 }
-
-/** 1,234,567 → "1.23 M", and with the unit "B" "1.23 MB"; 512 → "512", and with the unit "512 B". */
-export function quantity(value: number, unit = ""): string {
-  const prefixes = ["", "k", "M", "G", "T"];
-  let scaled = value;
-  let step = 0;
-  while (Math.abs(scaled) >= 1000 && step < prefixes.length - 1) {
-    scaled /= 1000;
-    step++;
-  }
-  const number = step === 0 ? String(Math.round(scaled * 100) / 100) : scaled.toPrecision(3);
-  return `${number} ${prefixes[step]}${unit}`.trimEnd();
-}
-
-/** Four digits that matter and never an exponent: 75,654.3 GFLOP/s → "75,650 GFLOP/s", 16,384 bytes → "16.4 kB". */
-export function measurement(value: number, unit: string): string {
-  return unit === "bytes" ? quantity(value, "B") : `${fourDigits(value)} ${unit}`;
-}
-
-export const fourDigits = (value: number): string =>
-  Math.abs(value) >= 1e4 ? Number(value.toPrecision(4)).toLocaleString("en-US") : value.toPrecision(4);
-
-/** Milliseconds with three digits that matter, in the unit that fits. */
-export function duration(timeMs: number): string {
-  if (timeMs >= 60_000) return `${Math.floor(timeMs / 60_000)} min ${Math.round((timeMs % 60_000) / 1000)} s`;
-  if (timeMs >= 1000) return `${(timeMs / 1000).toPrecision(3)} s`;
-  return timeMs >= 1 || timeMs === 0 ? `${timeMs.toPrecision(3)} ms` : `${(timeMs * 1000).toPrecision(3)} µs`;
-}

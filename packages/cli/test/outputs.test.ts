@@ -60,7 +60,7 @@ it.each([
   [`${EMIT} -o @taken.md`, /OUTPUT_NOT_WRITTEN\]: @taken\.md [^]*it is a folder/],
   [`${EMIT} -o /proc/nope/all`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/all /],
   [`${EMIT} -o /proc/nope/all.hip`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/all\.hip /],
-  [`${EMIT} --shape H1,S8,D8`, /OPTION_NOT_USED\]: --shape/],
+  [`${EMIT} --shape H1,S8,D8`, /unknown option '--shape'/],
   [EMIT.replace(" --", "/chase/x --"), /UNKNOWN_TEST\][^]*"chase\/x"/],
   [EMIT.replace(" --", "/ --"), /UNKNOWN_TEST\]/],
   [`${GUIDE} -o @taken.md`, /OUTPUT_NOT_WRITTEN\]: @taken\.md [^]*it is a folder/],

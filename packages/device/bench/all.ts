@@ -6,6 +6,7 @@
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { median } from "@evolver/base";
 import { openCpu, openSim, type Device } from "../src/index.ts";
 import { attentionLaunch, sharedTileAttention } from "./attention.ts";
 
@@ -42,7 +43,7 @@ async function speed(device: Device, runs: number): Promise<number> {
       await program.run(launch);
       times.push(performance.now() - start);
     }
-    return flops / (times.toSorted((a, b) => a - b)[runs >> 1] as number) / 1e3;
+    return flops / median(times) / 1e3;
   } finally {
     await device.close();
   }

@@ -5,6 +5,7 @@
  * Run: node packages/device/bench/cpu.ts [sequence length]
  */
 
+import { median } from "@evolver/base";
 import { openCpu } from "../src/index.ts";
 import type { RunResult } from "../src/index.ts";
 import { attentionLaunch, sharedTileAttention } from "./attention.ts";
@@ -21,7 +22,7 @@ async function timeOf(run: () => Promise<RunResult>, processor: boolean): Promis
     const { timeMs } = await run();
     times.push(processor ? process.cpuUsage(begin).user / 1000 : (timeMs as number));
   }
-  return times.slice(3).toSorted((a, b) => a - b)[RUNS >> 1] as number;
+  return median(times.slice(3));
 }
 
 async function attention(subgroup: number, workers: number, vector: 1 | 4): Promise<string> {

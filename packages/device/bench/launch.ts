@@ -9,6 +9,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median } from "@evolver/base";
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { openCuda } from "../src/native/cuda/index.ts";
 
@@ -48,9 +49,6 @@ interface Timing {
   readonly enqueueMicroseconds: number;
   readonly totalMicroseconds: number;
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
 async function throughApi(device: ReturnType<typeof openCuda>): Promise<Timing> {
   const x = device.createBuffer("f32", 32);

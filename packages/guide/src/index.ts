@@ -1,3 +1,5 @@
-/** What documents are made of: the schemas of evidence, tables, charts and lessons. */
+/** What documents are made of: evidence with its schemas, tables, charts and lessons. */
 
+export * from "./evidence/index.ts";
 export * from "./markdown.ts";
+export * from "./tables/index.ts";

@@ -1,4 +1,6 @@
-/** Pieces of Markdown, and numbers as the guide prints them. */
+/** Pieces of Markdown. */
+
+import { grouped } from "@evolver/base";
 
 export type Cell = string;
 
@@ -10,16 +12,8 @@ export function table(heads: readonly Cell[], align: string, rows: readonly (rea
   return [row(heads), rule, ...rows.map(row)].join("\n");
 }
 
-/** 1234567.8 → "1,234,568"; below 100 with three digits that matter. */
-export function number(value: number): string {
-  if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
-  return String(Number(value.toPrecision(3)));
-}
-
 /** Milliseconds as whole microseconds. */
-export const microseconds = (timeMs: number): string => Math.round(timeMs * 1000).toLocaleString("en-US");
-
-export const percent = (share: number): string => `${number(100 * share)} %`;
+export const microseconds = (timeMs: number): string => grouped(timeMs * 1000);
 
 /** Prose of a template literal, its lines joined. */
 export const prose = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").trim();

@@ -5,6 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { median } from "@evolver/base";
 import {
   analyseUniformity,
   buffer,
@@ -54,7 +55,7 @@ function medianMs(run: () => void): number {
     run();
     times.push(performance.now() - start);
   }
-  return times.toSorted((a, b) => a - b)[RUNS >> 1] as number;
+  return median(times);
 }
 
 const start = performance.now();

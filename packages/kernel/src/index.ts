@@ -1,6 +1,6 @@
 /** The staged kernel language, its IR and what is known about it. Runs in any JavaScript engine. */
 
-export * from "@evolver/base";
+export { EvolverError, type SourceLocation } from "@evolver/base";
 export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
 export * from "./emit/index.ts";
@@ -37,7 +37,7 @@ export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
 export type { Xyz } from "./frontend/indices.ts";
 export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phaseBarriers.ts";
 export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
-export { RegisterArray, Var, type VariableType } from "./frontend/variable.ts";
+export { RegisterArray, Var } from "./frontend/variable.ts";
 export {
   AtomicArray,
   SharedArray,

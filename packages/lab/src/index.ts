@@ -9,9 +9,7 @@ export { mostPromising } from "./cycle/timePredictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
-export type { Json } from "./json.ts";
 export * from "./plan.ts";
-export { Random, deriveSeed } from "./random.ts";
 export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
 export {
   objectiveKey,
@@ -27,8 +25,13 @@ export { renderTasks } from "./workspace/render/tasks.ts";
 export { samplerNamed } from "./sampler/index.ts";
 export type { Memory, Proposal, Sampler, SamplerContext } from "./sampler/sampler.ts";
 export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./study/space.ts";
+export type * from "./study/case.ts";
+export type * from "./study/measurement.ts";
+export type * from "./study/open-study.ts";
+export { integerOption, type StudyInput, type StudyOption } from "./study/option.ts";
+export type * from "./study/point.ts";
 export type * from "./study/report.ts";
-export * from "./study/study.ts";
+export type * from "./study/study.ts";
 export * from "./judge/verdict.ts";
 export { DEFAULT_POLICY, type Policy } from "./workspace/policy.ts";
 export { Workspace, readRecords } from "./workspace/workspace.ts";

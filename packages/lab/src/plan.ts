@@ -3,10 +3,9 @@
  * of the candidate's code is in it.
  */
 
-import { EvolverError } from "@evolver/base";
+import { EvolverError, canonicalJson, sha256 } from "@evolver/base";
 import { deserialise, hash, serialise } from "@evolver/kernel";
 import type { ElementType, KernelIR } from "@evolver/kernel";
-import { canonicalJson, sha256 } from "./json.ts";
 
 export interface PlanBuffer {
   readonly name: string;

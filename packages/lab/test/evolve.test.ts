@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { evolve, objectiveSlug, readRecords } from "../src/index.ts";
 import type { EvolveEvent, EvolveOptions, EvolveResult } from "../src/index.ts";
-import { fakeDefinition, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./fake.ts";
 
 let folder: string;
 const workspace = (): string => join(folder, "workspace");
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 function run(options: Partial<EvolveOptions> = {}): Promise<EvolveResult> {
-  return evolve(fakeDefinition, {
+  return evolve(fakeStudy, {
     cycles: 4,
     workspace: workspace(),
     openJudge: openFakeJudge(),

@@ -1,7 +1,7 @@
 /** A study without kernels and a judge without processes: for tests of the loop around them. */
 
 import { emptyVerdict } from "./verdicts.ts";
-import type { Judge, OpenJudge, Point, Study, StudyDefinition, Verdict } from "../src/index.ts";
+import type { Judge, OpenJudge, Point, OpenStudy, Study, Verdict } from "../src/index.ts";
 
 const axes = [
   { name: "tile", values: [1, 2, 4, 8, 16, 32] },
@@ -31,15 +31,15 @@ export function fakeTime(point: Point, difficulty = 1): number {
 
 export const fakeBaseline: Point = { tile: 1, stage: "global", layout: "rows", pipeline: 1, unroll: 1 };
 
-export const fakeDefinition: StudyDefinition = {
+export const fakeStudy: Study = {
   id: "fake",
   title: "Fake study",
   module: import.meta.url,
-  export: "fakeDefinition",
-  defaultInput: { size: 1 },
+  export: "fakeStudy",
+  options: [],
   parseInput: (input) => Promise.resolve({ size: 1, ...input }),
   open(input) {
-    const study: Study = {
+    const opened: OpenStudy = {
       space: { axes, whyInvalid },
       baseline: fakeBaseline,
       named: { k01: fakeBaseline },
@@ -63,7 +63,7 @@ export const fakeDefinition: StudyDefinition = {
         { path: `tile-${point["tile"]}.wgsl`, text: "// tile\n" },
       ],
     };
-    return Promise.resolve(study);
+    return Promise.resolve(opened);
   },
 };
 

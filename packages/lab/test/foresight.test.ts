@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DEFAULT_POLICY, evolve, readRecords } from "../src/index.ts";
-import type { EvolveOptions, EvolveResult, Point, StudyDefinition } from "../src/index.ts";
-import { fakeDefinition, fakeTime, openFakeJudge } from "./fake.ts";
+import type { EvolveOptions, EvolveResult, Point, Study } from "../src/index.ts";
+import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -20,11 +20,11 @@ afterEach(() => {
 type Predict = (point: Point) => number | null;
 
 /** The fake study with a model, which notes what it was asked. */
-function withModel(predict: Predict, asked: Point[] = []): StudyDefinition {
+function withModel(predict: Predict, asked: Point[] = []): Study {
   return {
-    ...fakeDefinition,
+    ...fakeStudy,
     async open(input, device) {
-      const study = await fakeDefinition.open(input, device);
+      const study = await fakeStudy.open(input, device);
       return {
         ...study,
         predict: (point) => {
@@ -36,8 +36,8 @@ function withModel(predict: Predict, asked: Point[] = []): StudyDefinition {
   };
 }
 
-function run(definition: StudyDefinition, options: Partial<EvolveOptions> = {}): Promise<EvolveResult> {
-  return evolve(definition, {
+function run(study: Study, options: Partial<EvolveOptions> = {}): Promise<EvolveResult> {
+  return evolve(study, {
     cycles: 2,
     agent: "random",
     workspace: join(folder, "ws"),
@@ -70,7 +70,7 @@ it("tries the fastest of several proposals, and says so", async () => {
 
 it("finds more in as many trials than without, where the model is right", async () => {
   const [with_, without] = await Promise.all(
-    [withModel(fakeTime), fakeDefinition].map(async (definition, k) => {
+    [withModel(fakeTime), fakeStudy].map(async (definition, k) => {
       const times: number[] = [];
       for (let seed = 1; seed <= 6; seed++) {
         const workspace = join(folder, `ws${k}-${seed}`);
@@ -111,7 +111,7 @@ it("is off with predict: false, and where the policy proposes one candidate a tr
   await run(withModel(fakeTime, asked), { predict: false });
   expect(asked).toEqual([]);
   const workspace = join(folder, "one");
-  await run(fakeDefinition, { workspace, cycles: 0 });
+  await run(fakeStudy, { workspace, cycles: 0 });
   commitPolicy(workspace, 1);
   await run(withModel(fakeTime, asked), { workspace });
   expect(asked).toEqual([]);
@@ -120,9 +120,9 @@ it("is off with predict: false, and where the policy proposes one candidate a tr
 
 it("refuses a policy with no whole number of proposals", async () => {
   const workspace = join(folder, "bad");
-  await run(fakeDefinition, { workspace, cycles: 0 });
+  await run(fakeStudy, { workspace, cycles: 0 });
   for (const proposalsPerTrial of [0, 2.5]) {
     commitPolicy(workspace, proposalsPerTrial);
-    await expect(run(fakeDefinition, { workspace })).rejects.toThrow(/proposalsPerTrial must be a/);
+    await expect(run(fakeStudy, { workspace })).rejects.toThrow(/proposalsPerTrial must be a/);
   }
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openJudgeProcess } from "../src/index.ts";
-import type { Candidate, Judge, JudgeRequest, StudyDefinition, Verdict } from "../src/index.ts";
+import type { Candidate, Judge, JudgeRequest, Study, Verdict } from "../src/index.ts";
 import type { Expectation } from "./cheats/cheat.ts";
 import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";
 
@@ -391,7 +391,7 @@ describe("the deadline", () => {
 });
 
 describe("admission", () => {
-  const refused: [string, StudyDefinition, RegExp][] = [
+  const refused: [string, Study, RegExp][] = [
     ["zeros would pass", loose, /All zeros would pass for the output y in case random/],
     ["the answer does not depend on an input", deaf, /does not depend on w/],
     ["the truth has a NaN", notANumber, /the truth of y in case .* has a NaN/],

@@ -2,13 +2,13 @@
 
 import { EvolverError } from "@evolver/base";
 import { evolve } from "../src/index.ts";
-import { fakeDefinition, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./fake.ts";
 
 const [workspace = "", cycles = "1", delay = "2"] = process.argv.slice(2);
 const controller = new AbortController();
 process.on("SIGINT", () => controller.abort());
 try {
-  const result = await evolve(fakeDefinition, {
+  const result = await evolve(fakeStudy, {
     cycles: Number(cycles),
     workspace,
     openJudge: openFakeJudge({ delayMs: Number(delay) }),

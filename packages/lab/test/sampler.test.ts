@@ -1,10 +1,11 @@
+import { Random, deriveSeed } from "@evolver/base";
 import { describe, expect, it } from "vitest";
-import { Random, compareSamplers, deriveSeed, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
-import type { Axis, Memory, Space, Study } from "../src/index.ts";
-import { fakeBaseline, fakeDefinition, fakeTime, openFakeJudge } from "./fake.ts";
+import { compareSamplers, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
+import type { Axis, Memory, Space, OpenStudy } from "../src/index.ts";
+import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
-async function openFake(): Promise<Study> {
-  return fakeDefinition.open({ size: 1 }, { id: "sim" });
+async function openFake(): Promise<OpenStudy> {
+  return fakeStudy.open({ size: 1 }, { id: "sim" });
 }
 
 /** Lets a sampler look for so many trials; rejects some points as a judge would. */
@@ -30,43 +31,6 @@ function searchWith(space: Space, name: string, seed: number, trials: number): M
   }
   return memory;
 }
-
-describe("random numbers", () => {
-  it("are the same for the same seed, on every machine", () => {
-    const random = new Random(1);
-    expect([random.uint32(), random.uint32(), random.uint32()]).toMatchInlineSnapshot(`
-      [
-        1228717301,
-        3049624397,
-        280347311,
-      ]
-    `);
-  });
-
-  it("are uniform, and streams of neighbouring seeds unrelated", () => {
-    const [a, b] = [new Random(7), new Random(8)];
-    const buckets = new Array<number>(10).fill(0);
-    let product = 0;
-    for (let i = 0; i < 20_000; i++) {
-      const [x, y] = [a.uniform(), b.uniform()];
-      buckets[Math.floor(x * 10)]!++;
-      product += (x - 0.5) * (y - 0.5);
-    }
-    for (const count of buckets) expect(Math.abs(count - 2000)).toBeLessThan(200);
-    expect(Math.abs(product / 20_000)).toBeLessThan(0.003);
-  });
-
-  it("derive a different seed for each label", () => {
-    const seeds = new Set([
-      deriveSeed(1),
-      deriveSeed(2),
-      deriveSeed(1, "a"),
-      deriveSeed(1, 1),
-      deriveSeed(1, "1"),
-    ]);
-    expect(seeds.size).toBe(5);
-  });
-});
 
 describe.each(["random", "evolutionary"])("the %s sampler", (name) => {
   it("never proposes an invalid point or one twice, and exhausts the space", async () => {
@@ -107,7 +71,7 @@ describe("the evolutionary sampler", () => {
 
   it("beats random search at the same number of trials on at least 8 of 10 seeds", async () => {
     const openJudge = openFakeJudge();
-    const report = await compareSamplers(fakeDefinition, { trials: 40, seeds: 10, openJudge });
+    const report = await compareSamplers(fakeStudy, { trials: 40, seeds: 10, openJudge });
     expect(report.rows).toHaveLength(10);
     expect(report.wins + report.ties + report.losses).toBe(10);
     expect(report.wins).toBeGreaterThanOrEqual(8);
@@ -116,7 +80,7 @@ describe("the evolutionary sampler", () => {
 
   it("does not beat itself", async () => {
     const openJudge = openFakeJudge();
-    const report = await compareSamplers(fakeDefinition, {
+    const report = await compareSamplers(fakeStudy, {
       trials: 20,
       seeds: 4,
       openJudge,

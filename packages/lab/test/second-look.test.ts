@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { evolve, readRecords } from "../src/index.ts";
 import type { EvolveResult, Point } from "../src/index.ts";
-import { fakeDefinition, fakeTime, openFakeJudge } from "./fake.ts";
+import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
 let folder: string;
 
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 function run(measured: (point: Point, renewals: number) => number, cycles = 3): Promise<EvolveResult> {
-  return evolve(fakeDefinition, { cycles, workspace: folder, openJudge: openFakeJudge({ measured }) });
+  return evolve(fakeStudy, { cycles, workspace: folder, openJudge: openFakeJudge({ measured }) });
 }
 
 const outcomes = () => readRecords(folder).map(({ outcome }) => outcome);

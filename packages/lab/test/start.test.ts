@@ -1,10 +1,10 @@
 /** Where a search begins. */
 
 import { expect, it } from "vitest";
-import type { Study } from "../src/study/study.ts";
+import type { OpenStudy } from "../src/study/open-study.ts";
 import { startOf } from "../src/cycle/start.ts";
 
-const study = { baseline: { width: 1 }, named: { wide: { width: 8 } } } as unknown as Study;
+const study = { baseline: { width: 1 }, named: { wide: { width: 8 } } } as unknown as OpenStudy;
 
 it("begins with the baseline, or with a named point", () => {
   expect(startOf(study, undefined)).toEqual({ width: 1 });

@@ -1,17 +1,16 @@
 /** A small real study: y = X·w, with tile parameters. `loose`, `deaf` and `trapped` are flawed on purpose. */
 
 import { buffer, f32, kernel } from "@evolver/kernel";
-import { Random } from "../src/index.ts";
+import { Random, type Json } from "@evolver/base";
 import type {
   Case,
   Expected,
-  Json,
   MeasureContext,
   Measurement,
   Plan,
   Point,
+  OpenStudy,
   Study,
-  StudyDefinition,
 } from "../src/index.ts";
 import type { MatvecShape } from "./cheats/matvec.ts";
 import { measureWallClock } from "../src/index.ts";
@@ -138,7 +137,7 @@ function plan(point: ToyPoint, shape: Json, { subgroup }: { readonly subgroup: n
   };
 }
 
-function openToy(device: string): Study<ToyPoint, MatvecShape> {
+function openToy(device: string): OpenStudy<ToyPoint, MatvecShape> {
   const baseline: ToyPoint = { rows: 1, vector: 1, weights: "global", unroll: 1 };
   return {
     space: { axes, whyInvalid: () => null },
@@ -165,16 +164,16 @@ function openToy(device: string): Study<ToyPoint, MatvecShape> {
 
 function define(
   name: string,
-  change: (study: Study<ToyPoint, MatvecShape>) => Study<ToyPoint, MatvecShape>,
-): StudyDefinition {
+  change: (study: OpenStudy<ToyPoint, MatvecShape>) => OpenStudy<ToyPoint, MatvecShape>,
+): Study {
   return {
     id: name,
     title: "Matrix times vector",
     module: import.meta.url,
     export: name,
-    defaultInput: {},
+    options: [],
     parseInput: (input) => Promise.resolve(input),
-    open: (_, { id }) => Promise.resolve(change(openToy(id)) as unknown as Study),
+    open: (_, { id }) => Promise.resolve(change(openToy(id))),
   };
 }
 

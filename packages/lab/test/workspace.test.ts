@@ -12,10 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Random, Workspace, evolve, readRecords } from "../src/index.ts";
+import { Random } from "@evolver/base";
+import { Workspace, evolve, readRecords } from "../src/index.ts";
 import type { EvolveResult } from "../src/index.ts";
 import { explainFailure } from "../src/workspace/files.ts";
-import { fakeDefinition, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./fake.ts";
 
 const SCRIPT = join(import.meta.dirname, "run-fake.ts");
 
@@ -31,7 +32,7 @@ afterEach(() => {
 });
 
 function run(cycles = 1, path = workspace): Promise<EvolveResult> {
-  return evolve(fakeDefinition, { cycles, workspace: path, openJudge: openFakeJudge() });
+  return evolve(fakeStudy, { cycles, workspace: path, openJudge: openFakeJudge() });
 }
 
 function git(...args: string[]): string {

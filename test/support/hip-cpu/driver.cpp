@@ -9,7 +9,7 @@
 //   HIP_CPU_CALLS       a file to which each call is appended, one a line
 //   HIP_CPU_CXX         the compiler, g++ by default
 //   HIP_CPU_BATCH       libraries of kernels compiled before (batch.ts), with colons between them
-// and by macros, when it is built: HIP_CPU_OLD for the structures of before ROCm 6, HIP_CPU_INCLUDE for the headers.
+// and by macros, when it is built: HIP_CPU_OLD for the structures of before ROCm 6 and no graphs, HIP_CPU_INCLUDE for the headers.
 
 #define HIP_CPU_DEVICE_ONLY
 #include <dlfcn.h>
@@ -19,6 +19,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "include/hip/hip_runtime.h"
 #include "include/hip_cpu/waves.h"
@@ -52,6 +53,15 @@ std::map<Address, size_t> allocations;
 size_t allocated = 0;
 // Of the stream: like a GPU's, an error stays.
 int failure = 0;
+// Launches of a graph, and those that the stream captures meanwhile; null where it captures none.
+struct Function;
+struct CapturedLaunch {
+  Function* function;
+  unsigned grid[3], block[3];
+  void** arguments;
+};
+typedef std::vector<CapturedLaunch> Graph;
+Graph* capturing = nullptr;
 
 std::string contents(const std::string& path) {
   std::string text;
@@ -248,6 +258,7 @@ int hipModuleGetFunction(Function** function, Module* module, const char* name) 
 }
 int hipModuleLaunchKernel(Function* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                           unsigned blockZ, unsigned shared, void*, void** arguments, void*) {
+  if (capturing != nullptr) return capturing->push_back({function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, arguments}), 0;
   record("hipModuleLaunchKernel %s %u %u %u %u %u %u %u", function->name.c_str(), gridX, gridY, gridZ, blockX, blockY, blockZ, shared);
   if (failure != 0) return failure;
   failure = int(number("HIP_CPU_LAUNCH", 0));
@@ -259,6 +270,23 @@ int hipModuleLaunchKernel(Function* function, unsigned gridX, unsigned gridY, un
   if (hip_cpu::launch(callFunction, &call, grid, block, width, function->lds, function->ldsEnd) != nullptr) failure = 719;
   return 0;
 }
+
+#ifndef HIP_CPU_OLD
+int hipStreamBeginCapture(Address, int) { return capturing = new Graph(), record("hipStreamBeginCapture"), failure; }
+int hipStreamEndCapture(Address, Graph** graph) { return *graph = capturing, capturing = nullptr, record("hipStreamEndCapture"), failure; }
+int hipGraphInstantiateWithFlags(Graph** executable, Graph* graph, unsigned long long) { return *executable = new Graph(*graph), failure; }
+int hipGraphLaunch(Graph* executable, Address) {
+  record("hipGraphLaunch");
+  for (const CapturedLaunch& each : *executable) {
+    const int error = hipModuleLaunchKernel(each.function, each.grid[0], each.grid[1], each.grid[2], each.block[0], each.block[1],
+                                            each.block[2], 0, nullptr, each.arguments, nullptr);
+    if (error != 0) return error;
+  }
+  return failure;
+}
+int hipGraphDestroy(Graph* graph) { return delete graph, record("hipGraphDestroy"), 0; }
+int hipGraphExecDestroy(Graph* executable) { return delete executable, record("hipGraphExecDestroy"), 0; }
+#endif
 
 int hipStreamCreateWithFlags(Address* stream, unsigned) { return *stream = 1, 0; }
 int hipStreamQuery(Address) { return failure; }

@@ -9,7 +9,8 @@ import {
   type FlashPoint,
   type WorkgroupLimits,
 } from "@evolver/attention";
-import { pointAt, pointKey, Random, spaceSize, type Space } from "@evolver/lab";
+import { Random } from "@evolver/base";
+import { pointAt, pointKey, spaceSize, type Space } from "@evolver/lab";
 
 export interface Candidate {
   /** "k04", "near 12", "far 3". */

@@ -1,7 +1,7 @@
 /** Finds the model's constants: a seeded search that changes some of them at a time and keeps what fits better. */
 
 import { MODEL_CONSTANTS, type MachineProfile, type ModelConstants } from "@evolver/machine";
-import { Random } from "@evolver/lab";
+import { mean, Random } from "@evolver/base";
 import type { Pair } from "./predict.ts";
 
 const LIMITS: Readonly<Record<keyof ModelConstants, readonly [number, number]>> = {
@@ -42,6 +42,5 @@ export function lossOf(pairs: readonly Pair[], machine: MachineProfile, constant
   const errors = pairs.map(({ foreseen, timeMs }) =>
     Math.log(foreseen.model(machine, constants).timeMs / timeMs),
   );
-  const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
   return mean(errors.map(Math.abs)) + OUTLIERS * Math.sqrt(mean(errors.map((error) => error * error)));
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { median, relativeSpread } from "@evolver/base";
 import {
   createScratch,
   extentsOf,
@@ -308,10 +309,11 @@ async function interleave(
     for (const { own, launches, times } of round % 2 === 0 ? timed : timed.toReversed())
       times.push(await own.time(launches));
   }
-  return timed.map(({ own: { id, point }, launches, times }) => {
-    const sorted = times.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))] as number;
-    const timeMs = at(0.5);
-    return { id, point, timeMs, spread: (at(0.75) - at(0.25)) / timeMs, launchesPerRound: launches };
-  });
+  return timed.map(({ own: { id, point }, launches, times }) => ({
+    id,
+    point,
+    timeMs: median(times),
+    spread: relativeSpread(times),
+    launchesPerRound: launches,
+  }));
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { median, quantile, spearman } from "@evolver/base";
 import { axes, type FlashPoint } from "@evolver/attention";
 import {
   MODEL_CONSTANTS,
@@ -14,7 +15,6 @@ import { Foresight, type Foreseen } from "../../src/study/predict.ts";
 import { describePoint } from "../../src/study/points.ts";
 import { parseShape } from "../../src/study/shape.ts";
 import type { MeasuredCandidate, MeasuredReport } from "./measure.ts";
-import { quantile, spearman } from "./statistics.ts";
 
 /** Which half of the candidates one is in: constants are fitted on one, the model is judged on the other. */
 type Half = "fitted" | "held out";
@@ -166,7 +166,7 @@ export function agreementOf(
   return {
     candidates: pairs.length,
     spearman: spearman(predicted, measured),
-    medianError: quantile(errors, 0.5),
+    medianError: median(errors),
     error90: quantile(errors, 0.9),
   };
 }

@@ -1,14 +1,7 @@
 /** Replays a search among measured candidates: how many are measured until a good one is found. */
 
-import {
-  mostPromising,
-  pointKey,
-  Random,
-  samplerNamed,
-  type Memory,
-  type Space,
-  type Study,
-} from "@evolver/lab";
+import { Random } from "@evolver/base";
+import { mostPromising, pointKey, samplerNamed, type Memory, type Space, type OpenStudy } from "@evolver/lab";
 
 export interface Measured {
   readonly measuredMs: number;
@@ -34,7 +27,7 @@ export async function replay(pool: readonly Measured[], proposals: number, seed:
   const never = new AbortController().signal;
   while (memory.length < pool.length) {
     const proposed = sampler.propose({ space, memory, count: proposals, focus: [], explore: 0, random });
-    const { point } = await mostPromising({ predict } as unknown as Study, proposed, never);
+    const { point } = await mostPromising({ predict } as unknown as OpenStudy, proposed, never);
     const timeMs = pool[point["candidate"] as number]?.measuredMs as number;
     memory.push({ trial: memory.length, key: pointKey(space, point), point, parents: [], timeMs });
   }

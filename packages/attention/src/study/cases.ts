@@ -9,7 +9,7 @@ import {
   type Distribution,
   type FloatInputs,
 } from "@evolver/attention";
-import { deriveSeed, Random } from "@evolver/lab";
+import { deriveSeed, Random } from "@evolver/base";
 import type { Case, Expected, Shape } from "@evolver/lab";
 import type { OpenedInput } from "./input.ts";
 import { parseShape, printShape } from "./shape.ts";

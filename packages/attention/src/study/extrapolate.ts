@@ -9,7 +9,7 @@ import { createProblem, type AttentionProblem, type FlashPoint } from "@evolver/
 import type { Counters, Device } from "@evolver/device";
 import { bindPlan } from "./bind.ts";
 import { attentionPlan, buildOf } from "./plan.ts";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, mean } from "@evolver/base";
 
 /** Work of one tile of queries that sees so many keys: `least` of them, and `step` more. */
 interface TileWork {
@@ -116,8 +116,6 @@ function meanKeys(
   const seen: number[] = [];
   for (let first = 0; first < seqQ; first += queries)
     seen.push(Math.max(0, Math.min(seqQ, Math.ceil(first + queries)) + seqK - seqQ));
-  const mean = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
   return [mean(seen), mean(seen.map(whole))];
 }
 

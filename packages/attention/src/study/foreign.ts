@@ -5,8 +5,8 @@
 
 import { visibleKeys, type AttentionProblem } from "@evolver/attention";
 import { scaleCounters, type MachineProfile } from "@evolver/machine";
-import { EvolverError } from "@evolver/base";
-import { deriveSeed, Random, type BoundPlan, type Plan } from "@evolver/lab";
+import { EvolverError, deriveSeed, Random } from "@evolver/base";
+import { type BoundPlan, type Plan } from "@evolver/lab";
 import { countAll, countersOf, countOf, modelLaunch, type CountedPlan } from "./counters.ts";
 
 /** Multiply-adds that the simulator is given: some seconds. */

@@ -15,7 +15,8 @@ import {
   type SafetensorsTensor,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
-import type { StudyInput } from "@evolver/lab";
+import type { StudyInput, StudyOption } from "@evolver/lab";
+import { profileOption } from "./machine.ts";
 import { parseMask, parseShape, printShape, problemOf } from "./shape.ts";
 
 /** The study's options in full: plain data, from which the judge opens the same input again. */
@@ -36,6 +37,16 @@ export interface OpenedInput {
 
 /** Small enough for a few cycles in a few minutes on two cores, and like a real model: GQA, causal. */
 export const DEFAULT_SHAPE = "B1,Hq8,Hkv2,S256,D64,causal";
+
+export const attentionOptions: readonly StudyOption[] = [
+  {
+    name: "shape",
+    value: "shape",
+    help: "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal or window:L:R, softcap:X, scale:X)",
+  },
+  { name: "input", value: "file", help: "a safetensors file with q, k and v instead of random data" },
+  profileOption,
+];
 
 /** How far a file's own output may be from ours, relative to its largest value: it may come from lower precision. */
 const OWN_OUTPUT_TOLERANCE = 1e-2;

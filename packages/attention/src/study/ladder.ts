@@ -12,14 +12,15 @@ import {
   type Rung,
   limitsOf,
 } from "@evolver/attention";
+import { median } from "@evolver/base";
 import { h200Datasheet, type MachineProfile } from "@evolver/machine";
 import { isClocked, openDevice, type AnyTypedArray, type Device, type DeviceId } from "@evolver/device";
 import type { LadderOptions, LadderReport, RungReport } from "@evolver/lab";
 import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
-import { openAttentionInput, parseAttentionInput, type OpenedInput } from "./input.ts";
-import { openMachine, parseMachine } from "./machine.ts";
+import { openAttentionInput, type AttentionInput, type OpenedInput } from "./input.ts";
+import { openMachine } from "./machine.ts";
 import { attentionPlan, buildOf } from "./plan.ts";
 import { fitOrNull } from "./points.ts";
 
@@ -39,10 +40,8 @@ type Inputs = Readonly<Record<string, AnyTypedArray>>;
  */
 export async function attentionLadder(options: LadderOptions): Promise<LadderReport> {
   const named = options.rungs?.map((id) => rungById(id)) ?? null;
-  const input = await openAttentionInput(
-    await parseAttentionInput({ shape: options.shape, input: options.input }),
-  );
-  const machine = await openMachine(await parseMachine({ profile: options.profile }));
+  const input = await openAttentionInput(options.input as unknown as AttentionInput);
+  const machine = await openMachine(options.input);
   const sim = await openDevice("sim", { subgroup: h200Datasheet.subgroupSize });
   const device =
     options.device === "sim" ? await openDevice("cpu") : await openDevice(options.device as DeviceId);
@@ -147,7 +146,7 @@ async function timeRungs(bound: readonly BoundBuffers[], device: Device): Promis
       if (round >= 0) times[k]?.push(timeMs);
     }
   }
-  return times.map((each) => each.toSorted((a, b) => a - b)[ROUNDS >> 1] as number);
+  return times.map(median);
 }
 
 async function timeOnce({ enqueue, run }: BoundBuffers, device: Device): Promise<number> {

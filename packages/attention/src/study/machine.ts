@@ -8,7 +8,13 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { h200Datasheet, parseProfile, type MachineProfile } from "@evolver/machine";
 import { EvolverError } from "@evolver/base";
-import type { StudyInput } from "@evolver/lab";
+import type { StudyInput, StudyOption } from "@evolver/lab";
+
+export const profileOption: StudyOption = {
+  name: "profile",
+  value: "file",
+  help: "model times for this machine profile instead of the H200's datasheet",
+};
 
 /**
  * The option `profile` in full, or nothing where it is not given.

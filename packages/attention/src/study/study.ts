@@ -9,6 +9,7 @@ import {
   type WorkgroupLimits,
   limitsOf,
   targetLimits,
+  ladder,
 } from "@evolver/attention";
 import { h200Datasheet, type MachineProfile, type TermName } from "@evolver/machine";
 import { isClocked, openDevice, openSim, type Device, type DeviceId } from "@evolver/device";
@@ -23,8 +24,8 @@ import type {
   MeasureContext,
   PlanBuild,
   SourceFile,
+  OpenStudy,
   Study,
-  StudyDefinition,
 } from "@evolver/lab";
 import { bindPlan } from "./bind.ts";
 import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
@@ -32,16 +33,18 @@ import { countPlan } from "./counters.ts";
 import { canExtrapolate } from "./extrapolate.ts";
 import { countForeign } from "./foreign.ts";
 import {
-  DEFAULT_SHAPE,
+  attentionOptions,
   openAttentionInput,
   parseAttentionInput,
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
+import { attentionLadder } from "./ladder.ts";
 import { openMachine, parseMachine } from "./machine.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
 import { Foresight } from "./predict.ts";
+import { attentionKernel } from "./rung.ts";
 import { parseShape } from "./shape.ts";
 
 /** What to change when a resource decides, the most promising first. */
@@ -71,8 +74,8 @@ interface Target {
   readonly modelled: boolean;
 }
 
-class AttentionStudy implements Study<FlashPoint, AttentionCaseShape> {
-  readonly space: Study<FlashPoint>["space"];
+class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
+  readonly space: OpenStudy<FlashPoint>["space"];
   readonly baseline: FlashPoint;
   readonly named: Readonly<Record<string, FlashPoint>>;
   readonly inputTitle: string;
@@ -231,20 +234,24 @@ function predictor(
   };
 }
 
-export const attentionDefinition: StudyDefinition<FlashPoint, AttentionCaseShape> = {
+export const study: Study<FlashPoint, AttentionCaseShape> = {
   id: "attention",
   title: "Flash attention, forward, f32",
   module: import.meta.url,
-  export: "attentionDefinition",
-  defaultInput: { shape: DEFAULT_SHAPE },
+  export: "study",
+  options: attentionOptions,
   parseInput: async (options) => ({
     ...(await parseAttentionInput(options)),
     ...(await parseMachine(options)),
   }),
   open: async (input, { id }) => {
     const opened = await openAttentionInput(input as unknown as AttentionInput);
-    return new AttentionStudy(opened, await openMachine(input), await targetOf(id));
+    return new OpenAttention(opened, await openMachine(input), await targetOf(id));
   },
+  ladder: { rungs: ladder, run: attentionLadder },
+  // Most of those who open the study write no guide.
+  guide: async (options) => (await import("./guide/index.ts")).attentionGuide(options),
+  kernel: attentionKernel,
 };
 
 /** Looks at the device once for its name, subgroup width and limits. */

@@ -1,5 +1,6 @@
 /** The guide to the ladder: complete, true to its evidence, and pictures that can be read. */
 
+import { comparisons, NO_EVIDENCE, readEvidence, type Evidence } from "@evolver/guide";
 import type { Guide } from "@evolver/lab";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +10,12 @@ import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../../test/support/browser.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { NO_EVIDENCE, readEvidence, type Evidence } from "../../src/study/guide/evidence.ts";
 import type { CountedSubject } from "../../src/study/guide/frame.ts";
 import { COMMON, countLadder } from "../../src/study/guide/index.ts";
+import { attentionEvidence } from "../../src/study/guide/measured.ts";
 import { lessonOf } from "../../src/study/guide/lessons/index.ts";
 import { renderGuide } from "../../src/study/guide/render.ts";
-import { findStudy } from "@evolver/studies";
+import { study } from "@evolver/attention/study";
 
 const SHAPE = "B1,Hq8,Hkv8,S1024,D64";
 
@@ -49,23 +50,35 @@ const ladderReport = (time: (k: number) => number, ids = ladder.map(({ id }) => 
 const entry = (id: string, kind: string, tflops: number, verified: boolean): unknown => ({
   id,
   kind,
+  point: null,
+  kernels: null,
   tflops,
   timeMs: { median: 2.147483648 / tflops },
+  shareOfPeak: null,
+  shareOfBandwidth: null,
   verified,
+  ofFastestTorch: null,
+  ofTorchMath: null,
 });
 
-const peersReport = {
-  shapes: [
-    {
-      shape: SHAPE,
-      entries: [
-        entry("k01", "rung", 3, true),
-        entry("torch efficient", "torch", 19.6543, false),
-        entry("torch math", "torch", 12.3456, true),
-      ],
-    },
-  ],
-};
+const peersOf = (shapes: readonly object[]): object => ({
+  deviceName: "Some GPU",
+  torch: null,
+  rounds: 3,
+  shapes: shapes.map((shape) => ({ compulsoryBytes: 1e6, refused: [], fastestTorch: null, ...shape })),
+  failures: [],
+});
+
+const peersReport = peersOf([
+  {
+    shape: SHAPE,
+    entries: [
+      entry("k01", "rung", 3, true),
+      entry("torch efficient", "torch", 19.6543, false),
+      entry("torch math", "torch", 12.3456, true),
+    ],
+  },
+]);
 
 const ncuReport = {
   shape: "B1,H8,S1024,D64",
@@ -77,17 +90,19 @@ const ncuReport = {
   ],
 };
 
-const microbenchReport = {
+const microbenchOf = (figures: Readonly<Record<string, number | null>>): object => ({
+  timeKind: "measured",
+  deviceName: "Some GPU",
+  verified: true,
   sections: [
-    { figures: [{ id: "fmaPeak", value: 54_321 }] },
     {
-      figures: [
-        { id: "copyGBPerSecond", value: 4321 },
-        { id: "cacheGBPerSecond", value: 9876 },
-      ],
+      title: "All",
+      figures: Object.entries(figures).map(([id, value]) => ({ id, name: id, value, unit: "" })),
     },
   ],
-};
+});
+
+const microbenchReport = microbenchOf({ fmaPeak: 54_321, copyGBPerSecond: 4321, cacheGBPerSecond: 9876 });
 
 let folder: string;
 let counted: readonly CountedSubject[];
@@ -113,7 +128,7 @@ beforeAll(async () => {
   putAll();
   counted = await countLadder();
   bare = render(NO_EVIDENCE);
-  full = render(readEvidence(folder));
+  full = render(readEvidence(folder, attentionEvidence));
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -250,11 +265,11 @@ describe("links", () => {
 });
 
 describe("docs/ladder.md", () => {
-  const root = join(import.meta.dirname, "..", "..", "..");
+  const root = join(import.meta.dirname, "..", "..", "..", "..");
   const how = "write it anew: node tools/docs/docs.ts guide";
 
   it("is what the rungs and evidence/h200 give now, with its pictures", () => {
-    const { markdown, pictures } = render(readEvidence(join(root, "evidence", "h200")));
+    const { markdown, pictures } = render(readEvidence(join(root, "evidence", "h200"), attentionEvidence));
     const kept = (name: string): string => readFileSync(join(root, "docs", name), "utf8");
     expect(kept("ladder.md") === markdown, how).toBe(true);
     expect(readdirSync(join(root, "docs", "ladder")).toSorted()).toEqual([...pictures.keys()].toSorted());
@@ -309,14 +324,13 @@ describe("evidence", () => {
   });
 
   it("of the benchmark is preferred to the ladder's own report where it has every rung, and named", () => {
-    const benchmark = (ids: readonly string[]): unknown => ({
-      shapes: [{ shape: SHAPE, entries: ids.map((id, k) => entry(id, "rung", 31.25 + k, true)) }],
-    });
+    const benchmark = (ids: readonly string[]): unknown =>
+      peersOf([{ shape: SHAPE, entries: ids.map((id, k) => entry(id, "rung", 31.25 + k, true)) }]);
     const all = ladder.map(({ id }) => id);
     put("peers-webgpu.json", wrapped(benchmark(all)));
-    const { markdown } = render(readEvidence(folder));
+    const { markdown } = render(readEvidence(folder, attentionEvidence));
     put("peers-webgpu.json", wrapped(benchmark(all.slice(1))));
-    const partial = render(readEvidence(folder));
+    const partial = render(readEvidence(folder, attentionEvidence));
     rmSync(join(folder, "peers-webgpu.json"));
     expect(markdown).toMatch(/^\| \[k01\].*\| 713 \| 3.01 \| 69 \| 31.25 \| 556 \|$/m);
     expect(markdown).toContain("Times over CUDA by ladder-cuda.json, over WebGPU by peers-webgpu.json.");
@@ -327,7 +341,7 @@ describe("evidence", () => {
   it("of some rungs leaves the others unmeasured", () => {
     put("ladder-cuda.json", wrapped(ladderReport(timeOf, ["k01"])));
     rmSync(join(folder, "ladder-webgpu.json"));
-    const { markdown, pictures } = render(readEvidence(folder));
+    const { markdown, pictures } = render(readEvidence(folder, attentionEvidence));
     putAll();
     expect(markdown).toMatch(/^\| \[k01\].*\| 716 \| 3.00 \| not measured \|  \| 556 \|$/m);
     expect(markdown).toMatch(/^\| \[k02\].*\| not measured \|  \| not measured \|  \|  \|$/m);
@@ -337,95 +351,125 @@ describe("evidence", () => {
   it("of none of the rungs draws no chart", () => {
     put("ladder-cuda.json", wrapped(ladderReport(timeOf, [])));
     put("ladder-webgpu.json", wrapped(ladderReport(timeOf, [])));
-    const { pictures } = render(readEvidence(folder));
+    const { pictures } = render(readEvidence(folder, attentionEvidence));
     putAll();
     expect([...pictures.keys()]).toEqual([...bare.pictures.keys()]);
   });
 
   it("of other microbenchmarks draws no roofline", () => {
-    put("microbench.json", { sections: [{ figures: [{ id: "fmaPeak", value: 1 }] }] });
-    const { markdown, pictures } = render(readEvidence(folder));
+    put("microbench.json", microbenchOf({ fmaPeak: 1 }));
+    const { markdown, pictures } = render(readEvidence(folder, attentionEvidence));
     putAll();
     expect(markdown).toContain("Roofline: the microbenchmarks were not measured.");
     expect(pictures.has("roofline.svg")).toBe(false);
   });
 
+  it("has reasons for counters that are compared, in the direction that they explain", () => {
+    const titles = comparisons.map(({ title }) => title);
+    for (const { counters } of attentionEvidence.counterNotes)
+      for (const counter of counters) expect(titles).toContain(counter);
+    const ring = ladder.find(({ point }) => point.pipeline === "ring")?.id ?? "";
+    const whys = (rung: string, sim: number): string[] =>
+      attentionEvidence.counterNotes
+        .filter(({ counters }) => counters.includes("global load sectors"))
+        .filter(({ applies }) =>
+          applies({ rung, counter: "global load sectors", ncu: 100, sim, flagged: true, note: null }),
+        )
+        .map(({ why }) => why);
+    expect(whys(ring, 50)).toEqual([expect.stringContaining("one sector more")]);
+    expect(whys(ring, 200)).toEqual([]);
+    expect(whys("k01", 50)).toEqual([]);
+  });
+
   it("gives the same guide each time", () => {
-    expect(render(readEvidence(folder))).toEqual(full);
+    expect(render(readEvidence(folder, attentionEvidence))).toEqual(full);
   });
 
   it.each([
-    ["ladder-cuda.json", "{ no", /ladder-cuda\.json is no JSON document/],
-    ["ladder-cuda.json", "[]", /ladder-cuda\.json: the document is \[\], and must be an object/],
-    ["ladder-cuda.json", wrapped({ timeKind: "modelled" }), /timeKind is "modelled", and must be "measured"/],
-    ["ladder-webgpu.json", wrapped({ timeKind: "measured", rungs: 3 }), /rungs is 3, and must be a list/],
+    ["ladder-cuda.json", "{ no", /ladder-cuda\.json is not JSON/],
+    ["ladder-cuda.json", "[]", /ladder-cuda\.json is an empty list; it must be an object/],
+    ["ladder-cuda.json", wrapped({ timeKind: "modelled" }), /timeKind" is "modelled"; it must be "measured"/],
+    [
+      "ladder-webgpu.json",
+      wrapped({ ...(ladderReport(timeOf) as object), rungs: 3 }),
+      /rungs" is 3; it must be a list/,
+    ],
     [
       "ladder-webgpu.json",
       wrapped(ladderReport((k) => (k === 2 ? -1 : 1))),
-      /ladder-webgpu\.json: result\.rungs\[2\]\.timeMs is -1, and must be a number above 0/,
+      /ladder-webgpu\.json: "result\.rungs\[2\]\.timeMs" is -1; it must be a positive number/,
     ],
     [
       "ladder-cuda-gqa.json",
       wrapped({ ...(ladderReport(timeOf) as object), input: 3 }),
-      /result\.input is 3/,
+      /result\.input" is 3/,
     ],
-    ["peers.json", { shapes: [{ shape: SHAPE }] }, /peers\.json: shapes\[0\]\.entries is missing/],
-    ["ncu.json", { ...ncuReport, rows: [{ rung: 1 }] }, /ncu\.json: rows\[0\]\.rung is 1, and must be text/],
+    ["peers.json", peersOf([{ shape: SHAPE }]), /peers\.json: "shapes\[0\]\.entries" is missing/],
+    [
+      "ncu.json",
+      { ...ncuReport, rows: [{ rung: 1 }] },
+      /ncu\.json: "rows\[0\]\.rung" is 1; it must be one of "?k01/,
+    ],
     [
       "ladder-cuda.json",
       wrapped(ladderReport(timeOf, ["k01", "k99"])),
-      /ladder-cuda\.json: result\.rungs\[1\]\.id is "k99", and must be one of k01; k02/,
+      /ladder-cuda\.json: "result\.rungs\[1\]\.id" is "k99"; it must be one of "k01", "k02"/,
     ],
     [
       "ladder-webgpu-gqa.json",
       ladderReport(timeOf, ["k01", "k02", "k01"]),
-      /ladder-webgpu-gqa\.json: rungs\[2\]\.id is "k01", and must be named once/,
+      /ladder-webgpu-gqa\.json: "rungs\[2\]\.id" is "k01"; it must be named once/,
     ],
     [
       "peers.json",
-      { shapes: [...peersReport.shapes, { shape: SHAPE, entries: [] }] },
-      /peers\.json: shapes\[1\]\.shape is "B1,Hq8,Hkv8,S1024,D64", and must be named once/,
+      peersOf([
+        { shape: SHAPE, entries: [] },
+        { shape: SHAPE, entries: [] },
+      ]),
+      /peers\.json: "shapes\[1\]\.shape" is "B1,Hq8,Hkv8,S1024,D64"; it must be named once/,
     ],
     [
       "peers-webgpu.json",
-      { shapes: [{ shape: SHAPE, entries: [entry("k99", "rung", 3, true)] }] },
-      /peers-webgpu\.json: shapes\[0\]\.entries\[0\]\.id is "k99", and must be one of k01/,
+      peersOf([{ shape: SHAPE, entries: [entry("k99", "rung", 3, true)] }]),
+      /peers-webgpu\.json: "shapes\[0\]\.entries\[0\]\.id" is "k99"; it must be one of "?k01/,
     ],
     [
       "peers.json",
-      { shapes: [{ shape: SHAPE, entries: [entry("k01", "rang", 3, true)] }] },
-      /peers\.json: shapes\[0\]\.entries\[0\]\.kind is "rang", and must be one of rung; point; torch/,
+      peersOf([{ shape: SHAPE, entries: [entry("k01", "rang", 3, true)] }]),
+      /peers\.json: "shapes\[0\]\.entries\[0\]\.kind" is "rang"; it must be one of "rung", "point", "torch"/,
     ],
     [
       "peers.json",
-      { shapes: [{ shape: SHAPE, entries: ["torch", "torch"].map((id) => entry(id, "torch", 3, true)) }] },
-      /peers\.json: shapes\[0\]\.entries\[1\]\.id is "torch", and must be named once/,
+      peersOf([{ shape: SHAPE, entries: ["torch", "torch"].map((id) => entry(id, "torch", 3, true)) }]),
+      /peers\.json: "shapes\[0\]\.entries\[1\]\.id" is "torch"; it must be named once/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [{ ...ncuReport.rows[0], rung: "k99" }] },
-      /ncu\.json: rows\[0\]\.rung is "k99", and must be one of k01/,
+      /ncu\.json: "rows\[0\]\.rung" is "k99"; it must be one of "?k01/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [{ ...ncuReport.rows[0], counter: "luck" }] },
-      /ncu\.json: rows\[0\]\.counter is "luck", and must be one of global load requests/,
+      /ncu\.json: "rows\[0\]\.counter" is "luck"; it must be one of "global load requests"/,
     ],
     [
       "ncu.json",
       { ...ncuReport, rows: [ncuReport.rows[0], ncuReport.rows[0]] },
-      /ncu\.json: rows\[1\]\.counter is "shared wavefronts", and must be named once/,
+      /ncu\.json: "rows\[1\]\.counter" is "shared wavefronts"; it must be named once/,
     ],
     [
       "microbench.json",
-      { sections: [{ figures: [{ id: "fmaPeak", value: null }] }] },
-      /microbench\.json: sections\[0\]\.figures\[0\]\.value is null, and must be a number/,
+      microbenchOf({ fmaPeak: null }),
+      /microbench\.json: "sections\[0\]\.figures\[0\]\.value" is null; it must be a number/,
     ],
   ])("%s, malformed, is refused with the field", (name, document, message) => {
     put(name, document);
     try {
-      expect(() => readEvidence(folder)).toThrow(message);
-      expect(() => readEvidence(folder)).toThrow(expect.objectContaining({ code: "EVIDENCE_INVALID" }));
+      expect(() => readEvidence(folder, attentionEvidence)).toThrow(message);
+      expect(() => readEvidence(folder, attentionEvidence)).toThrow(
+        expect.objectContaining({ code: "EVIDENCE_INVALID" }),
+      );
     } finally {
       rmSync(join(folder, name));
       putAll();
@@ -435,13 +479,17 @@ describe("evidence", () => {
   it("that is a folder is refused by its name", () => {
     const path = join(folder, "ladder-cuda-gqa.json");
     mkdirSync(path);
-    expect(() => readEvidence(folder)).toThrow(/ladder-cuda-gqa\.json cannot be read: EISDIR/);
-    expect(() => readEvidence(folder)).toThrow(expect.objectContaining({ code: "EVIDENCE_INVALID" }));
+    expect(() => readEvidence(folder, attentionEvidence)).toThrow(
+      /ladder-cuda-gqa\.json cannot be read: EISDIR/,
+    );
+    expect(() => readEvidence(folder, attentionEvidence)).toThrow(
+      expect.objectContaining({ code: "EVIDENCE_INVALID" }),
+    );
     rmSync(path, { recursive: true });
   });
 
   it("in no folder is refused before anything is counted", async () => {
-    const guide = findStudy("attention").guide({ evidence: join(folder, "none"), pictures: "ladder" });
+    const guide = study.guide!({ evidence: join(folder, "none"), pictures: "ladder" });
     await expect(guide).rejects.toMatchObject({ code: "EVIDENCE_NOT_FOUND" });
   });
 });

@@ -1,8 +1,8 @@
 /** Rungs before the lab's judge, those among them whose subgroups wait for each other or keep a counter. */
 
-import { openJudgeProcess, type StudyDefinition } from "@evolver/lab";
+import { openJudgeProcess } from "@evolver/lab";
 import { expect, it } from "vitest";
-import { attentionDefinition } from "@evolver/attention/study";
+import { study } from "@evolver/attention/study";
 
 const SHAPE = "B1,Hq4,Hkv2,S64,D32,causal";
 
@@ -10,9 +10,9 @@ it.each([
   { device: "sim", forwardProgress: true },
   { device: "cpu", forwardProgress: false },
 ])("on $device roles, persistent workgroups and register tiles pass", async ({ device, forwardProgress }) => {
-  const input = await attentionDefinition.parseInput({ shape: SHAPE });
-  const { named } = await attentionDefinition.open(input, { id: device });
-  const judge = await openJudgeProcess(attentionDefinition as unknown as StudyDefinition, input, { device });
+  const input = await study.parseInput({ shape: SHAPE });
+  const { named } = await study.open(input, { id: device });
+  const judge = await openJudgeProcess(study, input, { device });
   try {
     expect(judge.admission.forwardProgress).toBe(forwardProgress);
     const known: Record<string, number> = {};

@@ -1,16 +1,18 @@
 /** The ladder's report, as `evolver ladder --json` prints it. */
 
-import type { LadderOptions, LadderReport } from "@evolver/lab";
+import type { LadderOptions, LadderReport, StudyInput } from "@evolver/lab";
 import { describe, expect, it } from "vitest";
 import { ladder } from "@evolver/attention";
 import { listDevices } from "@evolver/device";
-import { findStudy } from "@evolver/studies";
+import { study } from "@evolver/attention/study";
 
-const climb = (options: Partial<LadderOptions>): Promise<LadderReport> =>
-  findStudy("attention").ladder({
+const climb = async (
+  options: Partial<LadderOptions>,
+  input: StudyInput = { shape: "Hq4,Hkv2,S48,D32,causal" },
+): Promise<LadderReport> =>
+  study.ladder!.run({
     device: "sim",
-    shape: "Hq4,Hkv2,S48,D32,causal",
-    input: null,
+    input: await study.parseInput(input),
     rungs: null,
     seed: 1,
     ...options,
@@ -79,12 +81,12 @@ describe("on cpu", () => {
 
 describe("is refused", () => {
   it.each([
-    ["an unknown rung", { rungs: ["k01", "k99"] }, "UNKNOWN_RUNG"],
-    ["an unknown device", { device: "tpu" }, "UNKNOWN_DEVICE"],
-    ["a shape that is none", { shape: "H0,S4,D4" }, "SHAPE_INVALID"],
-    ["a missing file", { shape: null, input: "/nowhere/x.safetensors" }, "INPUT_NOT_FOUND"],
-  ])("for %s", async (_, options, code) => {
-    await expect(climb(options)).rejects.toMatchObject({ code });
+    ["an unknown rung", { rungs: ["k01", "k99"] }, {}, "UNKNOWN_RUNG"],
+    ["an unknown device", { device: "tpu" }, {}, "UNKNOWN_DEVICE"],
+    ["a shape that is none", {}, { shape: "H0,S4,D4" }, "SHAPE_INVALID"],
+    ["a missing file", {}, { input: "/nowhere/x.safetensors" }, "INPUT_NOT_FOUND"],
+  ])("for %s", async (_, options, input, code) => {
+    await expect(climb(options, input)).rejects.toMatchObject({ code });
   });
 
   it.skipIf(missing.length === 0)("for a device that is not here, with what to do", async () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { h200Datasheet } from "@evolver/machine";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openMachine, parseMachine } from "../../src/study/machine.ts";
-import { attentionLadder } from "../../src/study/ladder.ts";
+import { study } from "@evolver/attention/study";
 
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -47,9 +47,12 @@ describe("--profile", () => {
   });
 
   it("a tenth of the clock makes a ladder's modelled times longer", async () => {
-    const options = { device: "sim", shape: "B1,H1,S64,D64", input: null, rungs: ["k04"], seed: 1 };
-    const fast = await attentionLadder(options);
-    const slower = await attentionLadder({ ...options, profile: path });
+    const climb = async (profile: string | null) => {
+      const input = await study.parseInput({ shape: "B1,H1,S64,D64", profile });
+      return study.ladder!.run({ device: "sim", input, rungs: ["k04"], seed: 1 });
+    };
+    const fast = await climb(null);
+    const slower = await climb(path);
     expect(slower.profile).toBe("slow");
     expect(slower.rungs[0]!.timeMs).toBeGreaterThan(1.5 * fast.rungs[0]!.timeMs);
   });

@@ -7,7 +7,7 @@ import { countPlan } from "../../src/study/counters.ts";
 import { attentionPlan, buildOf } from "../../src/study/plan.ts";
 import { Foresight } from "../../src/study/predict.ts";
 import { parseShape } from "../../src/study/shape.ts";
-import { attentionDefinition } from "@evolver/attention/study";
+import { study } from "@evolver/attention/study";
 import { randomInputs } from "@evolver/attention";
 
 let sim: SimDevice;
@@ -66,7 +66,6 @@ it("takes counters that are known already, and another profile, without counting
 });
 
 it("a study predicts only for a GPU: not where times are modelled, nor for a processor", async () => {
-  const input = await attentionDefinition.parseInput({ shape: "H1,S64,D32" });
-  for (const id of ["sim", "cpu"])
-    expect((await attentionDefinition.open(input, { id })).predict).toBeUndefined();
+  const input = await study.parseInput({ shape: "H1,S64,D32" });
+  for (const id of ["sim", "cpu"]) expect((await study.open(input, { id })).predict).toBeUndefined();
 });

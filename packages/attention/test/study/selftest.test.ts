@@ -4,16 +4,15 @@ import { emitSelftest } from "@evolver/kernel";
 import { expect, it } from "vitest";
 import { cpp, runHip } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { findStudy } from "@evolver/studies";
+import { study } from "@evolver/attention/study";
 
 const SHAPE = "Hq4,Hkv2,S21,D16,causal";
 
-function programOf(rung: string): string {
-  const { kernel, selftest } = findStudy("attention").rungKernel(
-    rung,
-    { target: "hip", subgroup: 32 },
-    SHAPE,
-  );
+const input = await study.parseInput({ shape: SHAPE });
+
+function programOf(id: string): string {
+  const candidate = { kind: "rung", id } as const;
+  const { kernel, selftest } = study.kernel!({ candidate, input, target: "hip", subgroup: 32 });
   return emitSelftest(kernel, "hip", selftest).source;
 }
 

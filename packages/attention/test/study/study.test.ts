@@ -4,10 +4,9 @@ import { parseSync } from "oxc-parser";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ladder } from "@evolver/attention";
 import { openDevice, type DeviceId } from "@evolver/device";
-import { pointAt, spaceSize, whyNotInSpace, type Measurement, type Study } from "@evolver/lab";
+import { pointAt, spaceSize, whyNotInSpace, type Measurement, type OpenStudy } from "@evolver/lab";
 import { bindPlan } from "../../src/study/bind.ts";
-import { attentionDefinition } from "@evolver/attention/study";
-import { findStudy, isStudy } from "@evolver/studies";
+import { study as attention } from "@evolver/attention/study";
 import { attentionPlan } from "../../src/study/plan.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
@@ -15,10 +14,10 @@ const SHAPE = "B1,Hq4,Hkv2,S64,D32,causal";
 const SUBGROUP = 32;
 const BUILD = { subgroup: SUBGROUP, forwardProgress: true };
 
-type Attention = Awaited<ReturnType<typeof attentionDefinition.open>>;
+type Attention = Awaited<ReturnType<typeof attention.open>>;
 
 async function openStudy(id: DeviceId, shape = SHAPE): Promise<Attention> {
-  return attentionDefinition.open(await attentionDefinition.parseInput({ shape }), { id });
+  return attention.open(await attention.parseInput({ shape }), { id });
 }
 
 /** Measures a rung as the judge would, in this process. */
@@ -48,7 +47,7 @@ describe("the space", () => {
   it.each(ladder.map(({ id }) => id))("has the rung %s, also for wide heads", async (rung) => {
     for (const each of [study, await openStudy("sim", "H1,S64,D256"), await openStudy("cpu")]) {
       const point = each.named[rung] as Attention["baseline"];
-      expect(whyNotInSpace(each.space as Study["space"], point)).toBeNull();
+      expect(whyNotInSpace(each.space as OpenStudy["space"], point)).toBeNull();
     }
   });
 
@@ -62,7 +61,7 @@ describe("the space", () => {
   });
 
   it("has a plan for valid points from everywhere", () => {
-    const space = study.space as Study["space"];
+    const space = study.space as OpenStudy["space"];
     const size = spaceSize(space);
     // So many, in steps that do not go with any axis.
     const step = Math.ceil(size / 2000) | 1;
@@ -148,26 +147,17 @@ it("emits the kernel, its IR and its point, in files that parse", async () => {
 });
 
 it("opens the same study in another process from its input as data", async () => {
-  const input = await attentionDefinition.parseInput({ shape: SHAPE });
-  const copy = await attentionDefinition.open(JSON.parse(JSON.stringify(input)), { id: "sim" });
+  const input = await attention.parseInput({ shape: SHAPE });
+  const copy = await attention.open(JSON.parse(JSON.stringify(input)), { id: "sim" });
   expect(copy.inputTitle).toBe(study.inputTitle);
-  const module = (await import(attentionDefinition.module)) as Record<string, unknown>;
-  expect(module[attentionDefinition.export]).toBe(attentionDefinition);
+  const module = (await import(attention.module)) as Record<string, unknown>;
+  expect(module[attention.export]).toBe(attention);
 });
 
-describe("the list of studies", () => {
-  it("finds a study by name, and names those there are for another", () => {
-    expect(findStudy("attention").definition.id).toBe("attention");
-    expect(() => findStudy("matmul")).toThrow(/studies are attention/);
-    expect([isStudy("attention"), isStudy("toString")]).toEqual([true, false]);
-  });
-
-  it("gives a rung's kernel for a shape", () => {
-    const entry = findStudy("attention");
-    expect(entry.rungKernel("k03", { target: "cuda", subgroup: 32 }, SHAPE).kernel.subgroupSize).toBe(32);
-    expect(() => entry.rungKernel("k99", { target: "cuda", subgroup: 32 }, null)).toThrow(/rungs are k01/);
-    expect(() => entry.rungKernel("k03", { target: "cuda", subgroup: 32 }, "S64")).toThrow(
-      /SHAPE_INVALID|is not one/,
-    );
-  });
+it("gives a rung's kernel for an input", async () => {
+  const input = await attention.parseInput({ shape: SHAPE });
+  const kernelOf = (id: string) =>
+    attention.kernel!({ candidate: { kind: "rung", id }, input, target: "cuda", subgroup: 32 }).kernel;
+  expect(kernelOf("k03").subgroupSize).toBe(32);
+  expect(() => kernelOf("k99")).toThrow(/rungs are k01/);
 });

@@ -1,8 +1,8 @@
 /** `evolver bench microbench`: measures a device, verifies what it computed, and writes a machine profile. */
 
 import { join, relative } from "node:path";
+import { EvolverError, measurement, quantity, rounded, orNothing, percent } from "@evolver/base";
 import { openDevice, type DeviceId } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
 import {
   findTests,
   plotSvg,
@@ -13,11 +13,13 @@ import {
   type Section,
 } from "@evolver/machine";
 import { benchWarnings } from "../benchWarnings.ts";
-import { EXIT, fourDigits, measurement, printJson, printText, quantity, table } from "../output.ts";
+import { newCommand, type MakeCommand } from "../command.ts";
+import { deviceOption, list } from "../options.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
 
-export interface BenchOptions {
+interface BenchOptions {
   readonly device: string;
   /** Ids of tests; all if absent. */
   readonly only?: readonly string[];
@@ -29,7 +31,20 @@ export interface BenchOptions {
   readonly json: boolean;
 }
 
-export async function bench(what: string, options: BenchOptions): Promise<number> {
+export const benchCommand: MakeCommand = ({ finish }) =>
+  newCommand(
+    "bench",
+    "measure a device: bandwidth, latency, throughput, occupancy; every result is verified (docs/microbench.md)",
+  )
+    .argument("<benchmark>", "microbench")
+    .addOption(deviceOption("sim"))
+    .option("--only <tests>", "only these, such as streams,chase", list)
+    .option("--quick", "smaller arrays and fewer settings", false)
+    .option("--save <file>", "write a machine profile with what was measured")
+    .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
+    .action(async (what: string, options: BenchOptions) => finish(await bench(what, options)));
+
+async function bench(what: string, options: BenchOptions): Promise<number> {
   if (what !== "microbench") {
     throw new EvolverError("UNKNOWN_BENCHMARK", `there is no benchmark "${what}"`, {
       hint: "there is microbench",
@@ -111,7 +126,7 @@ function describe(report: MicrobenchReport): string {
 }
 
 function describeSection({ title, about, results, figures }: Section, timeKind: string): string {
-  const number = (value: number | null): string => (value === null ? "–" : quantity(value));
+  const number = (value: number | null): string => orNothing(value, quantity);
   const rows = table(results, [
     { title: "what", value: ({ name }) => name },
     {
@@ -154,14 +169,13 @@ function describeSection({ title, about, results, figures }: Section, timeKind: 
       : [
           {
             title: "result",
-            value: ({ value }: (typeof results)[number]) => (value === null ? "–" : fourDigits(value)),
+            value: ({ value }: (typeof results)[number]) => orNothing(value, rounded),
             align: "right" as const,
           },
           { title: "unit", value: ({ unit }: (typeof results)[number]) => unit },
           {
             title: "spread",
-            value: ({ spread }: (typeof results)[number]) =>
-              spread === null ? "–" : `${(100 * spread).toFixed(1)} %`,
+            value: ({ spread }: (typeof results)[number]) => orNothing(spread, percent),
             align: "right" as const,
           },
         ]),

@@ -1,14 +1,59 @@
 /** `evolver check`: runs a kernel of the user's on the simulator with every check on. */
 
 import { relative } from "node:path";
+import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
 import { openSim, type Counters, type Finding } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
-import type { SourceLocation } from "@evolver/base";
+import { InvalidArgumentError } from "commander";
+import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../exampleLaunch.ts";
 import { loadKernels, type NamedKernel } from "../loadKernel.ts";
-import { EXIT, printJson, printText, quantity } from "../output.ts";
+import { integer, subgroupOption } from "../options.ts";
+import { EXIT, printJson, printText } from "../output.ts";
+import { resolveOwnPackages } from "../resolveHook.ts";
 
-export interface CheckOptions extends LaunchOptions {
+interface CheckFlags {
+  readonly subgroup: number;
+  readonly workgroups?: readonly number[];
+  readonly arg: Record<string, number>;
+  readonly schedules: number;
+  readonly json: boolean;
+}
+
+export const checkCommand: MakeCommand = ({ finish }) =>
+  newCommand(
+    "check",
+    "run a kernel of yours on the simulator with every check: races, bounds, barriers, bank conflicts",
+  )
+    .argument("<file.ts#export>", "a TypeScript file; without #export, every kernel that it exports")
+    .addOption(subgroupOption())
+    .option(
+      "--workgroups <x,y,z>",
+      "workgroups to launch (default: the kernel's example, or a guess)",
+      counts,
+    )
+    .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
+    .option("--schedules <n>", "subgroup schedules to try", integer(1, 64), 3)
+    .action(async (target: string, options: CheckFlags) => {
+      resolveOwnPackages();
+      const { arg, workgroups, ...rest } = options;
+      finish(await check(target, { ...rest, args: arg, workgroups: workgroups ?? null }));
+    });
+
+function counts(text: string): number[] {
+  const values = text.split(/[,x×]/).map(Number);
+  if (values.length <= 3 && values.every((value) => Number.isInteger(value) && value >= 1)) return values;
+  throw new InvalidArgumentError("give one to three whole numbers, such as 4 or 4,2,1.");
+}
+
+function collectArg(text: string, before: Record<string, number>): Record<string, number> {
+  const match = /^([A-Za-z_]\w*)=(.+)$/.exec(text);
+  const value = Number(match?.[2]);
+  if (match === null || Number.isNaN(value))
+    throw new InvalidArgumentError("give name=number, such as n=1000.");
+  return { ...before, [match[1] as string]: value };
+}
+
+interface CheckOptions extends LaunchOptions {
   readonly subgroup: number;
   /** How many subgroup schedules to try. */
   readonly schedules: number;
@@ -45,7 +90,7 @@ interface Report {
     | null;
 }
 
-export async function check(target: string, options: CheckOptions): Promise<number> {
+async function check(target: string, options: CheckOptions): Promise<number> {
   const reports: Report[] = [];
   for (const named of await loadKernels(target)) reports.push(await checkKernel(named, options));
   if (options.json) printJson(reports.length === 1 ? reports[0] : reports);

@@ -1,34 +1,47 @@
 /** `evolver compare`: a sampler against random search at the same number of trials, over several seeds. */
 
 import { compareSamplers } from "@evolver/lab";
-import { findStudy } from "@evolver/studies";
+import { loadStudy } from "@evolver/studies";
 import { stopOnSignals } from "../interruption.ts";
+import { newCommand, type MakeCommand } from "../command.ts";
+import { deviceOption, integer } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { openProgress } from "../progress.ts";
+import { addStudyArgument, givenInput } from "../studyOptions.ts";
 
-export interface CompareCommandOptions {
+interface CompareFlags {
   readonly device: string;
   readonly sampler: string;
   readonly trials: number;
   readonly seeds: number;
-  readonly shape?: string;
-  readonly input?: string;
   readonly json: boolean;
 }
+
+export const compareCommand: MakeCommand = ({ args, finish }) =>
+  addStudyArgument(
+    newCommand(
+      "compare",
+      "is the sampler better than random search at the same number of trials? exits 1 if it is not",
+    )
+      .addOption(deviceOption("sim"))
+      .option("--sampler <name>", "the one to compare with random", "evolutionary")
+      .option("--trials <n>", "candidates of each search", integer(1, 100_000), 36)
+      .option("--seeds <n>", "searches of each kind", integer(1, 1000), 10)
+      .action(async (study: string, flags: CompareFlags) => finish(await compare(study, flags))),
+    args,
+  );
 
 /** Share of the seeds on which the sampler must be strictly faster: luck alone gives half. */
 const SHARE_TO_WIN = 0.8;
 
-export async function compare(name: string, options: CompareCommandOptions): Promise<number> {
-  const { definition } = findStudy(name);
-  const { device, sampler, trials, seeds, shape, input, json } = options;
+async function compare(name: string, flags: CompareFlags): Promise<number> {
+  const study = await loadStudy(name);
+  const { device, sampler, trials, seeds, json } = flags;
   const progress = openProgress();
   const interruption = stopOnSignals(progress);
   try {
-    const report = await compareSamplers(definition, {
-      ...(shape === undefined && input === undefined
-        ? {}
-        : { input: { shape: shape ?? null, input: input ?? null } }),
+    const report = await compareSamplers(study, {
+      input: givenInput(study, flags),
       device,
       sampler,
       trials,

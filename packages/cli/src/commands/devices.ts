@@ -1,9 +1,15 @@
 /** `evolver devices`: what can run kernels here, and for what cannot, why. */
 
 import { listDevices } from "@evolver/device";
+import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 
-export async function devices(options: { readonly json: boolean }): Promise<number> {
+export const devicesCommand: MakeCommand = ({ finish }) =>
+  newCommand("devices", "list the devices, and for those that are not here, why").action(
+    async (options: { json: boolean }) => finish(await devices(options)),
+  );
+
+async function devices(options: { readonly json: boolean }): Promise<number> {
   const entries = await listDevices();
   if (options.json) {
     printJson(entries);

@@ -13,16 +13,21 @@ import {
   type KernelIR,
   type Selftest,
 } from "@evolver/kernel";
-import { readRecords } from "@evolver/lab";
-import { findStudy, isStudy, type RungKernel } from "@evolver/studies";
+import { readRecords, type KernelRequest, type Study, type StudyInput } from "@evolver/lab";
+import { studyNames } from "@evolver/studies";
+import { Option } from "commander";
+import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleSelftest } from "../exampleSelftest.ts";
 import { loadKernels } from "../loadKernel.ts";
+import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
+import { resolveOwnPackages } from "../resolveHook.ts";
+import { addStudyOptions, givenInput, studyWith } from "../studyOptions.ts";
+import { emitMicrobench } from "./emitMicrobench.ts";
 
-export interface EmitCommandOptions {
+interface EmitOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
-  readonly shape?: string;
   /** Where champions are. */
   readonly workspace: string;
   /** Add a program that runs the kernel and judges its results. */
@@ -31,7 +36,38 @@ export interface EmitCommandOptions {
   readonly json: boolean;
 }
 
-export async function emitSource(target: string, options: EmitCommandOptions): Promise<number> {
+export const emitCommand: MakeCommand = async ({ args, finish }) => {
+  const command = newCommand("emit", "write a kernel as source for a target")
+    .argument(
+      "<study/rung | study/champion | file.ts#export | microbench[/test]>",
+      "a rung of a study, a kernel of yours, or the microbenchmarks as a C++ program (with --selftest)",
+    )
+    .addOption(
+      new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
+    )
+    .addOption(subgroupOption())
+    .addOption(workspaceOption("where champions are"))
+    .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
+    .option(
+      "-o, --output <file>",
+      "write to this file instead of stdout (JavaScript is an ES module: name it .mjs); for microbench also a folder, one file a test",
+    )
+    .action(async (target: string, flags: Omit<EmitOptions, "output"> & { readonly output?: string }) => {
+      resolveOwnPackages();
+      const options = { ...flags, output: flags.output ?? null };
+      const [name, ...rest] = target.split("/");
+      const microbench = name === "microbench";
+      finish(
+        microbench
+          ? await emitMicrobench(rest.length === 0 ? null : rest.join("/"), options)
+          : await emitSource(target, options),
+      );
+    });
+  await addStudyOptions(command, args);
+  return command;
+};
+
+async function emitSource(target: string, options: EmitOptions): Promise<number> {
   const { kernel: ir, selftest } = await findKernel(target, options);
   const file = options.output === null ? "selftest" : basename(options.output, extname(options.output));
   const emitted =
@@ -77,18 +113,27 @@ interface Found {
   readonly selftest: Selftest | null;
 }
 
-async function findKernel(target: string, options: EmitCommandOptions): Promise<Found> {
+async function findKernel(target: string, options: EmitOptions): Promise<Found> {
   const [name = "", rung] = target.split("/");
-  if (isStudy(name)) {
+  if (studyNames.includes(name)) {
+    const study = await studyWith(name, "kernel");
     if (rung === undefined || rung === "") {
       throw new EvolverError("RUNG_MISSING", `"${target}" names a study; emit needs one of its rungs`, {
-        hint: `such as ${name}/k03, or ${name}/champion for the best in the workspace`,
+        hint: `such as ${name}/${study.ladder?.rungs.at(-1)?.id ?? "champion"}, or ${name}/champion for the best in the workspace`,
       });
     }
-    const { kernel, selftest } =
+    const found =
       rung === "champion"
-        ? championKernel(name, options)
-        : findStudy(name).rungKernel(rung, options, options.shape ?? null);
+        ? await championOf(study, options)
+        : {
+            candidate: { kind: "rung", id: rung } as const,
+            input: await study.parseInput(givenInput(study, options)),
+          };
+    const { kernel, selftest } = study.kernel({
+      ...found,
+      target: options.target,
+      subgroup: options.subgroup,
+    });
     return { kernel, selftest: options.selftest ? selftest : null };
   }
   const kernels = await loadKernels(target);
@@ -103,28 +148,33 @@ async function findKernel(target: string, options: EmitCommandOptions): Promise<
   });
 }
 
-/** The champion of the study's last cycle in the workspace, of a shape if one is named. */
-function championKernel(study: string, options: EmitCommandOptions): RungKernel {
-  const { workspace, shape } = options;
-  const folder = resolve(workspace);
+/** The champion of the study's last cycle in the workspace, of the input that options ask for if there are any. */
+async function championOf(
+  study: Study,
+  options: EmitOptions,
+): Promise<Pick<KernelRequest, "candidate" | "input">> {
+  const folder = resolve(options.workspace);
+  const given = givenInput(study, options);
+  const wanted = await study.parseInput(given);
   const records = existsSync(folder) ? readRecords(folder) : [];
-  const record = records.findLast(({ objective }) => {
-    const { shape: own } = objective.input;
-    return objective.study === study && (shape === undefined || own === shape);
-  });
-  const champion = record?.outcome.champion;
-  const text = record?.objective.input["shape"];
-  if (champion?.candidate.kind !== "point" || typeof text !== "string") {
+  const record = records.findLast(
+    ({ objective }) => objective.study === study.id && agree(objective.input, wanted, Object.keys(given)),
+  );
+  const candidate = record?.outcome.champion.candidate;
+  if (record === undefined || candidate?.kind !== "point") {
+    const of = Object.entries(given).map(([name, value]) => `--${name} ${String(value)}`);
     throw new EvolverError(
       "CHAMPION_NOT_FOUND",
-      `${folder} has no champion of ${study}${shape === undefined ? "" : ` for ${shape}`}`,
-      {
-        hint: `run \`evolver evolve ${study}\` first, or name its workspace with --workspace`,
-      },
+      `${folder} has no champion of ${study.id}${of.length === 0 ? "" : ` for ${of.join(" ")}`}`,
+      { hint: `run \`evolver evolve ${study.id}\` first, or name its workspace with --workspace` },
     );
   }
-  return findStudy(study).pointKernel("champion", champion.candidate.point, options, text);
+  const { point } = candidate;
+  return { candidate: { kind: "point", title: "champion", point }, input: record.objective.input };
 }
+
+const agree = (input: StudyInput, wanted: StudyInput, names: readonly string[]): boolean =>
+  names.every((name) => JSON.stringify(input[name]) === JSON.stringify(wanted[name]));
 
 async function selftestOf(kernel: Kernel, ir: KernelIR): Promise<Selftest> {
   const { selftest, guessed } = await exampleSelftest(kernel, ir);

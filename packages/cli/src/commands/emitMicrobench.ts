@@ -10,8 +10,6 @@ import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 export interface EmitMicrobenchOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
-  /** For rungs only: refused. */
-  readonly shape?: string;
   readonly selftest: boolean;
   /** A file, or a folder for one file a test where the name has no extension. */
   readonly output: string | null;
@@ -26,12 +24,7 @@ interface Written {
 
 /** @param path what follows `microbench/`: a test; null for all */
 export async function emitMicrobench(path: string | null, options: EmitMicrobenchOptions): Promise<number> {
-  const { target, subgroup, shape, selftest, output, json } = options;
-  if (shape !== undefined) {
-    throw new EvolverError("OPTION_NOT_USED", "--shape is for a study's rung; microbenchmarks have none", {
-      hint: "leave it out",
-    });
-  }
+  const { target, subgroup, selftest, output, json } = options;
   if (!selftest || (target !== "cuda" && target !== "hip")) {
     throw new EvolverError("SELFTEST_TARGET", "microbenchmarks are emitted as self-tests for cuda or hip", {
       hint: "evolver emit microbench --target hip --subgroup 64 --selftest -o microbench.hip",

@@ -1,13 +1,17 @@
 /** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
 
+import { duration, NOTHING } from "@evolver/base";
 import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
-import { findStudy } from "@evolver/studies";
+import { loadStudy } from "@evolver/studies";
+import { newCommand, type MakeCommand } from "../command.ts";
 import { ladderTable } from "./ladder.ts";
 import { stopOnSignals } from "../interruption.ts";
-import { duration, EXIT, printJson, printText, table } from "../output.ts";
+import { deviceOption, integer, workspaceOption } from "../options.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
+import { addStudyArgument, givenInput } from "../studyOptions.ts";
 
-export interface EvolveCommandOptions {
+interface EvolveFlags {
   readonly device: string;
   readonly cycles: number;
   readonly trials?: number;
@@ -17,22 +21,41 @@ export interface EvolveCommandOptions {
   readonly from?: string;
   readonly seed: number;
   readonly workspace: string;
-  readonly shape?: string;
-  readonly input?: string;
-  readonly profile?: string;
   readonly json: boolean;
 }
 
-export async function evolve(name: string, options: EvolveCommandOptions): Promise<number> {
-  const study = findStudy(name);
+export const evolveCommand: MakeCommand = ({ args, finish }) =>
+  addStudyArgument(
+    newCommand(
+      "evolve",
+      "improve a kernel in cycles, each gain verified by the judge and committed to the workspace",
+    )
+      .addOption(deviceOption("sim"))
+      .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
+      .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
+      .option("--no-predict", "measure what the sampler proposes, whatever the cost model predicts")
+      .option(
+        "--agent <name>",
+        "who proposes candidates: evolutionary or random (default: the workspace's policy)",
+      )
+      .option(
+        "--from <rung>",
+        "begin with this rung instead of the baseline, where the workspace has no record yet",
+      )
+      .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
+      .addOption(workspaceOption("a git repository of its own, made if absent"))
+      .action(async (study: string, flags: EvolveFlags) => finish(await evolve(study, flags))),
+    args,
+  );
+
+async function evolve(name: string, options: EvolveFlags): Promise<number> {
+  const study = await loadStudy(name);
+  const given = givenInput(study, options);
   const progress = openProgress();
   const interruption = stopOnSignals(progress);
   try {
-    const { shape, input, profile } = options;
-    const result = await runEvolve(study.definition, {
-      ...(shape === undefined && input === undefined && profile === undefined
-        ? {}
-        : { input: { shape: shape ?? null, input: input ?? null, profile: profile ?? null } }),
+    const result = await runEvolve(study, {
+      input: given,
       device: options.device,
       cycles: options.cycles,
       seed: options.seed,
@@ -47,13 +70,11 @@ export async function evolve(name: string, options: EvolveCommandOptions): Promi
     progress.end();
     interruption.end();
     if (options.json) printJson(result);
-    else if (result.interrupted) printText(describe(result, null));
+    else if (result.interrupted || study.ladder === undefined) printText(describe(result, null));
     else {
-      const { rungs, timeKind } = await study.ladder({
+      const { rungs, timeKind } = await study.ladder.run({
         device: options.device,
-        shape: shape ?? null,
-        input: input ?? null,
-        profile: profile ?? null,
+        input: await study.parseInput(given),
         rungs: null,
         seed: options.seed,
       });
@@ -113,7 +134,7 @@ function outcomeOf({ title, verdict }: Trial): string {
 /** So that the table fits into 112 columns. */
 const CHAMPION_WIDTH = 60;
 
-/** @param ladder null where there was no time for it */
+/** @param ladder null where the study has none, or there was no time for it */
 function describe(result: EvolveResult, ladder: string | null): string {
   const { baseline, champion, timeKind } = result;
   const cycles = table(result.history, [
@@ -131,7 +152,7 @@ function describe(result: EvolveResult, ladder: string | null): string {
     ...(ladder === null ? [] : [`\nThe ladder on the same input, ${timeKind}\n`, ladder]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
-    `  error ${champion.error?.toExponential(1) ?? "–"}, allowed ${champion.bound?.toExponential(1) ?? "–"}`,
+    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING}`,
     `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,

@@ -4,12 +4,13 @@ import type { Guide } from "@evolver/lab";
 import { existsSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
-import { findStudy } from "@evolver/studies";
+import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
+import { addStudyArgument, studyWith } from "../studyOptions.ts";
 
-export interface GuideCommandOptions {
+interface GuideFlags {
   /** A folder; by default the repository's own, where there is one. */
   readonly evidence?: string;
   /** Standard output if absent, and then without the pictures. */
@@ -19,8 +20,21 @@ export interface GuideCommandOptions {
 
 const DEFAULT_EVIDENCE = join("evidence", "h200");
 
-export async function guide(name: string, { evidence, output, json }: GuideCommandOptions): Promise<number> {
-  const study = findStudy(name);
+export const guideCommand: MakeCommand = ({ args, finish }) =>
+  addStudyArgument(
+    newCommand(
+      "guide",
+      "write a guide to a study's ladder: every rung with its picture, counters, times and questions",
+    )
+      .option("--evidence <dir>", "measured times and counters (default: evidence/h200, if it is there)")
+      .option("-o, --output <file>", "write to this file, and the pictures to a folder of its name beside it")
+      .action(async (study: string, flags: GuideFlags) => finish(await guide(study, flags))),
+    args,
+  );
+
+async function guide(name: string, flags: GuideFlags): Promise<number> {
+  const { evidence, output, json } = flags;
+  const study = await studyWith(name, "guide");
   const folder = output === undefined ? "ladder" : basename(output, extname(output));
   if (output !== undefined && folder === basename(output))
     throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} is no name for a Markdown file`, {

@@ -1,34 +1,46 @@
 /** `evolver ladder`: every rung verified, timed and held to its claims. */
 
+import { duration, quantity } from "@evolver/base";
 import type { LadderReport, RungReport } from "@evolver/lab";
-import { findStudy } from "@evolver/studies";
-import { duration, EXIT, printJson, printText, quantity, table } from "../output.ts";
+import { newCommand, type MakeCommand } from "../command.ts";
+import { deviceOption, integer, list } from "../options.ts";
+import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
+import { addStudyArgument, givenInput, studyWith } from "../studyOptions.ts";
 
-export interface LadderCommandOptions {
+interface LadderFlags {
   readonly device: string;
-  readonly shape?: string;
-  readonly input?: string;
-  readonly profile?: string;
   readonly rungs?: readonly string[];
   readonly seed: number;
   readonly json: boolean;
 }
 
-export async function ladder(name: string, options: LadderCommandOptions): Promise<number> {
+export const ladderCommand: MakeCommand = ({ args, finish }) =>
+  addStudyArgument(
+    newCommand(
+      "ladder",
+      "run a study's ladder rung by rung: verified, modelled, its claims proved by counters",
+    )
+      .addOption(deviceOption("sim"))
+      .option("--rungs <ids>", "only these, such as k01,k04", list)
+      .option("--seed <n>", "seed of the random data", integer(0, 2 ** 31), 1)
+      .action(async (study: string, flags: LadderFlags) => finish(await ladder(study, flags))),
+    args,
+  );
+
+async function ladder(name: string, flags: LadderFlags): Promise<number> {
+  const study = await studyWith(name, "ladder");
   const progress = openProgress();
   try {
-    const report = await findStudy(name).ladder({
-      device: options.device,
-      shape: options.shape ?? null,
-      input: options.input ?? null,
-      profile: options.profile ?? null,
-      rungs: options.rungs === undefined ? null : [...new Set(options.rungs)],
-      seed: options.seed,
+    const report = await study.ladder.run({
+      device: flags.device,
+      input: await study.parseInput(givenInput(study, flags)),
+      rungs: flags.rungs === undefined ? null : [...new Set(flags.rungs)],
+      seed: flags.seed,
       onRung: (id, done, total) => progress.step(done, total, id),
     });
     progress.end();
-    if (options.json) printJson(report);
+    if (flags.json) printJson(report);
     else printText(describe(report));
     const good = report.rungs.every(({ verified, claims }) => verified && claims.every(({ holds }) => holds));
     return good ? EXIT.done : EXIT.no;

@@ -4,16 +4,35 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { readRecords } from "@evolver/lab";
+import { newCommand, type MakeCommand } from "../command.ts";
+import { workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 
-export async function readWorkspace(
+export const logCommand = reader("log", "evolution_log.md", "what every cycle saw, tried and kept");
+export const progressCommand = reader(
+  "progress",
+  "PROGRESS.md",
+  "the champions so far, and by how much each gained",
+);
+export const tasksCommand = reader("tasks", "TASKS.md", "what the last cycles left to try");
+
+function reader(name: string, file: string, what: string): MakeCommand {
+  return ({ finish }) =>
+    newCommand(name, `read the workspace: ${what}`)
+      .addOption(workspaceOption("the workspace"))
+      .action(async (options: { workspace: string; json: boolean }) =>
+        finish(await readWorkspace(file, options)),
+      );
+}
+
+async function readWorkspace(
   file: string,
   options: { readonly workspace: string; readonly json: boolean },
 ): Promise<number> {
   const folder = resolve(options.workspace);
   if (!existsSync(join(folder, "records"))) {
     throw new EvolverError("WORKSPACE_NOT_FOUND", `${folder} is not a workspace`, {
-      hint: "run `evolver evolve attention` first, or name one with --workspace",
+      hint: "run `evolver evolve STUDY` first, or name one with --workspace",
     });
   }
   if (options.json) printJson(await readRecords(folder));

@@ -3,7 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import { sharedBytesOf } from "@evolver/kernel";
 import type { Kernel, KernelIR, Params } from "@evolver/kernel";
-import { assertOpen, type BufferOwner } from "./launch.ts";
+import { assertOpen, type BufferOwner } from "./buffer.ts";
 
 /** The IR of a kernel for a device; throws where the kernel does not fit it. */
 export function buildFor<P extends Params>(

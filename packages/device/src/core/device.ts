@@ -69,6 +69,19 @@ export interface Program<P extends Params = Params> {
   run(launch: Launch<P>): Promise<RunResult>;
 }
 
+/** What a driver says about its GPU beyond the limits of a launch; null where it does not say. */
+export interface MachineFacts {
+  /** CUDA: streaming multiprocessors. HIP: compute units. */
+  readonly multiprocessors: number | null;
+  /** The highest clock of the multiprocessors, not what they run at now. */
+  readonly clockGHz: number | null;
+  /** Of the last-level cache that all multiprocessors share. */
+  readonly cacheBytes: number | null;
+  readonly maxInvocationsPerMultiprocessor: number | null;
+  readonly maxWorkgroupsPerMultiprocessor: number | null;
+  readonly sharedBytesPerMultiprocessor: number | null;
+}
+
 export interface Device {
   readonly id: DeviceId;
   /** For people: the processor or card. */
@@ -78,6 +91,8 @@ export interface Device {
   /** Whether subgroups of a workgroup may wait for each other, so that kernels can have phase barriers here. */
   readonly forwardProgress: boolean;
   readonly limits: DeviceLimits;
+  /** Only where the driver says something about the machine: cuda, hip. */
+  readonly machine?: MachineFacts;
   /** A buffer of `length` elements, zeroed, or holding a copy of the data. */
   createBuffer<E extends ElementType>(element: E, contents: number | TypedArrayOf<E>): DeviceBuffer<E>;
   compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<Program<P>>;
@@ -94,28 +109,25 @@ export interface ClockedProgram<P extends Params = Params> extends Program<P> {
   prepare(launch: Launch<P>): (() => void) | null;
 }
 
-/** What a driver says about its GPU beyond the limits of a launch; null where it does not say. */
-export interface MachineFacts {
-  /** CUDA: streaming multiprocessors. HIP: compute units. */
-  readonly multiprocessors: number | null;
-  /** The highest clock of the multiprocessors, not what they run at now. */
-  readonly clockGHz: number | null;
-  /** Of the last-level cache that all multiprocessors share. */
-  readonly cacheBytes: number | null;
-  readonly maxInvocationsPerMultiprocessor: number | null;
-  readonly maxWorkgroupsPerMultiprocessor: number | null;
-  readonly sharedBytesPerMultiprocessor: number | null;
+/** Launches that were recorded once and that the driver starts together: a CUDA or HIP graph. */
+export interface LaunchGraph {
+  /** Enqueues all of them by one call, and does not wait. */
+  enqueue(): void;
+  destroy(): void;
 }
 
 /** A device with a clock of its own: webgpu, cuda, hip. */
 export interface ClockedDevice extends Device {
-  /** Only where the driver says something about the machine: cuda, hip. */
-  readonly machine?: MachineFacts;
   compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<ClockedProgram<P>>;
   /** The time in milliseconds, by the device's clock, from the start of the first to the end of the last launch that `enqueue` enqueues. */
   time(enqueue: () => void): Promise<number>;
   /** Waits for everything that was enqueued; throws what went wrong with it. */
   synchronize(): Promise<void>;
+  /**
+   * Records what `enqueue` enqueues, which does not run then, as a graph. Null where the driver is too old for graphs;
+   * absent where there are none.
+   */
+  capture?(enqueue: () => void): LaunchGraph | null;
 }
 
 export function isClocked(device: Device): device is ClockedDevice {

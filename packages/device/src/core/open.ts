@@ -5,6 +5,7 @@ import { openNative } from "#native-devices";
 import { openCpu } from "../cpu/index.ts";
 import type { CpuOptions } from "../cpu/index.ts";
 import type { Device, DeviceId, DeviceLimits } from "./device.ts";
+import { deviceIds, isDeviceId } from "./rows.ts";
 import { openSim } from "../sim/index.ts";
 import type { SimOptions } from "../sim/index.ts";
 import type { WebgpuOptions } from "../webgpu/index.ts";
@@ -43,16 +44,13 @@ const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device
   hip: (options) => openNative("hip", options),
 };
 
-export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(openers) as DeviceId[]);
-
 /** Opens a device. Throws DEVICE_UNAVAILABLE, or that device's own error, where it cannot be. */
 export async function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device> {
-  const open = Object.hasOwn(openers, id) ? openers[id] : undefined;
-  if (open === undefined)
+  if (!isDeviceId(id))
     throw new EvolverError("UNKNOWN_DEVICE", `there is no device "${String(id)}"`, {
       hint: `devices are ${deviceIds.join(", ")}`,
     });
-  return open(options ?? ({} as DeviceOptions[I]));
+  return openers[id](options ?? ({} as DeviceOptions[I]));
 }
 
 /** Tries every device, and closes it again. */

@@ -7,8 +7,9 @@ import { EvolverError } from "@evolver/base";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import type { Device, DeviceLimits, Program, TypedArrayOf } from "../core/device.ts";
 import { buildFor } from "../core/build.ts";
-import { createHostBuffer } from "../core/launch.ts";
-import type { HostBuffer } from "../core/launch.ts";
+import { createHostBuffer } from "../core/buffer.ts";
+import type { HostBuffer } from "../core/buffer.ts";
+import { deviceRows } from "../core/rows.ts";
 import { SimProgram } from "./program.ts";
 import { Storage } from "./storage.ts";
 
@@ -48,7 +49,7 @@ export class SimDevice implements Device {
   readonly id = "sim";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = true;
+  readonly forwardProgress = deviceRows.sim.forwardProgress;
   readonly limits = LIMITS;
   readonly options: ResolvedSimOptions;
   /** The clock and the serial number of generated code (memory.ts), over all launches. */

@@ -3,7 +3,8 @@
 import { EvolverError } from "@evolver/base";
 import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../core/device.ts";
-import { arrayType, newArray, OwnedBuffer, type BufferOwner } from "../core/launch.ts";
+import { arrayType, newArray } from "../core/arrays.ts";
+import { OwnedBuffer, type BufferOwner } from "../core/buffer.ts";
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;

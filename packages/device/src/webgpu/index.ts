@@ -7,7 +7,8 @@ import { EvolverError } from "@evolver/base";
 import { type ElementType, type Kernel, type KernelIR, type Params } from "@evolver/kernel";
 import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../core/device.ts";
 import { buildFor } from "../core/build.ts";
-import { assertOpen, checkBufferContents } from "../core/launch.ts";
+import { assertOpen, checkBufferContents } from "../core/buffer.ts";
+import { deviceRows } from "../core/rows.ts";
 import { WebgpuBuffer, type WebgpuBufferOwner } from "./buffer.ts";
 import { WebgpuProgram } from "./program.ts";
 import { Timestamps } from "./timestamps.ts";
@@ -73,7 +74,7 @@ export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
   readonly id = "webgpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = false;
+  readonly forwardProgress = deviceRows.webgpu.forwardProgress;
   readonly limits: DeviceLimits;
   readonly gpu: GPUDevice;
   readonly hasSubgroups: boolean;

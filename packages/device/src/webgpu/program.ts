@@ -4,7 +4,8 @@ import { EvolverError } from "@evolver/base";
 import type { SourceLocation } from "@evolver/base";
 import { emit, type Emitted, type KernelIR, type Params } from "@evolver/kernel";
 import type { ClockedProgram, Launch, RunResult } from "../core/device.ts";
-import { assertOpen, resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
+import { assertOpen } from "../core/buffer.ts";
+import { resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
 import { WebgpuBuffer } from "./buffer.ts";
 import type { WebgpuDevice } from "./index.ts";
 

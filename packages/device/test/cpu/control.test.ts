@@ -185,6 +185,34 @@ describe("barriers", () => {
   });
 });
 
+test("barriers inside roles, where the workgroup is one subgroup", async () => {
+  const made = kernel(
+    "lonely_role",
+    { params: { out: buffer(u32, "write"), n: u32 }, workgroup: [8], uniformity: "dynamic" },
+    ({ out, n }, gpu) => {
+      const tile = gpu.shared(u32, 8);
+      const total = gpu.var(u32, 0);
+      gpu.roles([
+        {
+          name: "only",
+          subgroups: 1,
+          body: () => {
+            gpu.for({ from: 0, to: n }, (round) => {
+              tile.set(gpu.lane, gpu.lane.mul(round));
+              gpu.barrier();
+              total.add(tile.get(gpu.lane.xor(7)));
+              gpu.barrier();
+            });
+          },
+        },
+      ]);
+      out.set(gpu.lane, total.get());
+    },
+  );
+  const { out } = await run(made, 8, 1, { n: 4 });
+  expect(out).toEqual(upTo(8).map((i) => (7 - i) * 6));
+});
+
 test("lanes leave nested loops one by one", async () => {
   const made = kernel(
     "collatz",

@@ -2,12 +2,13 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { Random } from "@evolver/base";
 import { buffer, exp2, f32, fma, kernel, math, u32 } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
 import { openCpu, openDevice } from "../../src/index.ts";
-import { compileKernel } from "../../src/cpu/compile.ts";
-import { instantiate } from "../../src/cpu/instance.ts";
-import { DeviceMemory } from "../../src/cpu/memory.ts";
+import { compileKernel } from "../../src/cpu/codegen/kernel.ts";
+import { instantiate } from "../../src/cpu/runtime/instance.ts";
+import { DeviceMemory } from "../../src/cpu/runtime/memory.ts";
 
 const scale = kernel(
   "scale",
@@ -227,11 +228,8 @@ test("without a fused multiply-add in the machine, fma still rounds once", () =>
     memory.allocate(bytes),
   ) as [number, number, number, number];
   const input = new Float32Array(memory.memory.buffer, x, count * 3);
-  let seed = 7;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return Math.fround((seed / 2 ** 32 - 0.5) * 2 ** (((seed >>> 9) % 60) - 30));
-  };
+  const numbers = new Random(7);
+  const random = (): number => Math.fround((numbers.uniform() - 0.5) * 2 ** numbers.integer(-30, 29));
   const special = [0, -0, Infinity, -Infinity, NaN, 1e-45, 3.4e38];
   for (let i = 0; i < count; i++) {
     const a = random();

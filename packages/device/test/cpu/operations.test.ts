@@ -1,5 +1,6 @@
 /** Every pure operation on the cpu device, on lanes and on values that all lanes share, against its meaning in ops.ts. */
 
+import { Random } from "@evolver/base";
 import { math, ops, unknownSite as site } from "@evolver/kernel";
 import type { GlobalMemory, KernelIR, Node, NumericType, OpName, ScalarType, Value } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
@@ -280,11 +281,8 @@ describe.each(overloads)("$op of $types", ({ op, types, result }) => {
 
 test("fma rounds once on values that two roundings get wrong", async () => {
   const rows: number[][] = [];
-  let seed = 1;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return Math.fround((seed / 2 ** 32 - 0.5) * 2 ** ((seed >>> 8) % 40));
-  };
+  const numbers = new Random(1);
+  const random = (): number => Math.fround((numbers.uniform() - 0.5) * 2 ** numbers.below(40));
   for (let i = 0; i < 20000; i++) {
     const [a, b] = [random(), random()];
     rows.push([a, b, i % 2 === 0 ? random() : Math.fround(-a * b)]);

@@ -9,7 +9,9 @@
  * variable that lives inside a divergent branch can still be uniform there.
  */
 
+import { builtins, type BuiltinRow } from "../ir/builtins.ts";
 import type { Block, BuiltinNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import { subgroupOps } from "../ir/subgroup.ts";
 import type { Memory, Value, Variable } from "../ir/types.ts";
 import { blocksOf } from "../ir/walk.ts";
 
@@ -268,42 +270,22 @@ export class DependenceGraph {
 
   #subgroup(node: SubgroupNode, flow: number): void {
     this.convergent.push({ node, flow });
-    const perLane = LANE_RESULTS.has(node.op);
+    const { differs } = subgroupOps[node.op];
     for (const result of node.results) {
-      this.#defined(node, result, perLane ? LANE : SUBGROUP);
+      this.#defined(node, result, differs === "always" ? LANE : SUBGROUP);
       this.#edge(flow, result.id);
-      // Lanes that broadcast from different lanes get different values.
-      if (node.op === "broadcast") this.#edge((node.operands[1] as Value).id, result.id);
+      if (differs === "bySecondOperand") this.#edge((node.operands[1] as Value).id, result.id);
     }
   }
 }
 
-const LANE_RESULTS: ReadonlySet<SubgroupNode["op"]> = new Set<SubgroupNode["op"]>([
-  "shuffle",
-  "shuffleXor",
-  "shuffleUp",
-  "shuffleDown",
-  "inclusiveSum",
-  "exclusiveSum",
-]);
-
-const AXIS = { x: 0, y: 1, z: 2 } as const;
+const BUILTIN_LEVELS: Readonly<Record<BuiltinRow["differs"], Level>> = {
+  workgroups: WORKGROUP,
+  subgroups: SUBGROUP,
+  lanes: LANE,
+};
 
 function builtinLevel({ builtin }: BuiltinNode, ir: KernelIR): Level {
-  switch (builtin) {
-    case "subgroupId":
-      return SUBGROUP;
-    case "lane":
-    case "localIndex":
-      return LANE;
-    case "localId.x":
-    case "localId.y":
-    case "localId.z":
-    case "globalId.x":
-    case "globalId.y":
-    case "globalId.z":
-      return ir.workgroupSize[AXIS[builtin.at(-1) as "x" | "y" | "z"]] === 1 ? WORKGROUP : LANE;
-    default:
-      return WORKGROUP;
-  }
+  const { differs, axis } = builtins[builtin];
+  return axis !== null && ir.workgroupSize[axis] === 1 ? WORKGROUP : BUILTIN_LEVELS[differs];
 }

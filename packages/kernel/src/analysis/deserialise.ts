@@ -3,18 +3,12 @@
  * and type here, and what the fields mean together by `verify`.
  */
 
-import type {
-  AsyncCopyNode,
-  BuiltinName,
-  KernelIR,
-  MemoryOrder,
-  Node,
-  Role,
-  SubgroupOp,
-} from "../ir/nodes.ts";
+import type { BuiltinName } from "../ir/builtins.ts";
+import type { AsyncCopyNode, KernelIR, MemoryOrder, Node, Role } from "../ir/nodes.ts";
 import type { AtomicOp } from "../ir/atomics.ts";
 import type { OpName } from "../ir/ops.ts";
 import { SERIAL_FORMAT, SERIAL_VERSION } from "../ir/serialise.ts";
+import type { SubgroupOp } from "../ir/subgroup.ts";
 import { fixedSite, type Site } from "../ir/site.ts";
 import type {
   Access,

@@ -1,10 +1,9 @@
 /** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, phase barriers, sizes. */
 
 import type { KernelIR } from "../ir/nodes.ts";
+import { elementTypes, scalarTypes, wordTypes } from "../ir/types.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 
-const WORDS: readonly unknown[] = ["f32", "i32", "u32"];
-const ELEMENTS: readonly unknown[] = [...WORDS, "f16", "bf16"];
 const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
 const MAX_INVOCATIONS = 1024;
 /** What CUDA's mbarrier counts up to. */
@@ -28,25 +27,25 @@ export function checkHeader(ir: KernelIR): void {
   for (const param of ir.params) {
     checkName(param.name, "parameter");
     if (param.kind === "scalar") {
-      if (!WORDS.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
+      if (!wordTypes.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
       continue;
     }
     const { memory } = param;
     if (memory.space !== "global" || memory.name !== param.name)
       fail(`parameter ${param.name} and its memory ${memory.name} do not belong together`);
-    if (!ELEMENTS.includes(memory.element))
+    if (!elementTypes.includes(memory.element))
       fail(`buffer ${param.name} has elements of type ${memory.element}`);
     if (!ACCESSES.includes(memory.access)) fail(`buffer ${param.name} has access ${memory.access}`);
-    if (memory.atomic && !WORDS.includes(memory.element))
+    if (memory.atomic && !scalarTypes[memory.element].word)
       fail(`atomic buffer ${param.name} has elements of type ${memory.element}`);
     if (memory.atomic && memory.access !== "read_write")
       fail(`atomic buffer ${param.name} is not read_write`);
   }
   for (const shared of ir.shared) {
     checkName(shared.name, "shared memory");
-    if (!ELEMENTS.includes(shared.element))
+    if (!elementTypes.includes(shared.element))
       fail(`shared ${shared.name} has elements of type ${shared.element}`);
-    if (shared.atomic && !WORDS.includes(shared.element))
+    if (shared.atomic && !scalarTypes[shared.element].word)
       fail(`atomic shared ${shared.name} has elements of type ${shared.element}`);
     if (!isCount(shared.length, 1)) fail(`shared ${shared.name} has length ${shared.length}`);
   }

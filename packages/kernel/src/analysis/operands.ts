@@ -4,34 +4,23 @@
  * synchronisation.ts.
  */
 
-import type { AtomicNode, BuiltinName, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import { builtins } from "../ir/builtins.ts";
+import type { AtomicNode, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
-import { roundBF16, roundF16 } from "../math.ts";
 import type { OperandChecks } from "./invalid.ts";
 import { checkFullSubgroups, checkSynchronisation } from "./synchronisation.ts";
-import { elementBytes, isFloat, isInteger, type ScalarType, type Value } from "../ir/types.ts";
+import {
+  elementBytes,
+  isFloat,
+  isInteger,
+  scalarTypes,
+  variableTypes,
+  type ScalarType,
+  type Value,
+} from "../ir/types.ts";
+import { atomicOps, type AtomicRow } from "../ir/atomics.ts";
 
-const BUILTINS: ReadonlySet<string> = new Set<BuiltinName>([
-  "workgroupId.x",
-  "workgroupId.y",
-  "workgroupId.z",
-  "localId.x",
-  "localId.y",
-  "localId.z",
-  "globalId.x",
-  "globalId.y",
-  "globalId.z",
-  "numWorkgroups.x",
-  "numWorkgroups.y",
-  "numWorkgroups.z",
-  "workgroupIndex",
-  "localIndex",
-  "subgroupId",
-  "lane",
-]);
-
-const isNumeric = (type: ScalarType): boolean => isInteger(type) || isFloat(type);
 const isIndex = (type: ScalarType): boolean => isInteger(type) || type === "index";
 
 const typesOf = (values: readonly Value[]): ScalarType[] => values.map((value) => value.type);
@@ -55,7 +44,7 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       return;
     }
     case "builtin":
-      if (!BUILTINS.has(node.builtin)) fail("is unknown");
+      if (!Object.hasOwn(builtins, node.builtin)) fail("is unknown");
       if (node.result.type !== "u32") fail(`gives ${node.result.type}, not u32`);
       return;
     case "op": {
@@ -107,7 +96,7 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
     case "awaitPhase":
       return checkSynchronisation(node, ir, checks);
     case "var":
-      if (!(isNumeric(node.variable.type) || node.variable.type === "bool"))
+      if (!variableTypes.includes(node.variable.type))
         fail(`cannot be of type ${String(node.variable.type)}`);
       if (node.init === null) return;
       use(node.init, "init");
@@ -141,58 +130,30 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
   }
 }
 
-const ROUND = { f32: Math.fround, f16: roundF16, bf16: roundBF16 } as const;
-
 function checkConst({ result, value }: ConstNode, fail: (what: string) => never): void {
   const { type } = result;
-  const fits =
-    type === "bool"
-      ? typeof value === "boolean"
-      : typeof value === "number" &&
-        (isFloat(type) ? Object.is(ROUND[type](value), value) : isExact(value, type));
-  if (!fits) fail(`is no exact ${type}`);
+  if (!Object.hasOwn(scalarTypes, type) || !Object.is(scalarTypes[type].literal(value), value))
+    fail(`is no exact ${type}`);
 }
-
-function isExact(value: number, type: ScalarType): boolean {
-  if (Object.is(value, -0)) return false;
-  if (type === "i32") return (value | 0) === value;
-  if (type === "u32") return value >>> 0 === value;
-  return type === "index" && Number.isSafeInteger(value);
-}
-
-const ATOMIC_OPERANDS: Readonly<Record<AtomicNode["op"], number>> = Object.freeze({
-  load: 0,
-  store: 1,
-  add: 1,
-  min: 1,
-  max: 1,
-  and: 1,
-  or: 1,
-  xor: 1,
-  exchange: 1,
-  compareExchange: 2,
-});
-
-const F32_ATOMICS: readonly AtomicNode["op"][] = ["load", "store", "add", "exchange"];
 
 function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
   const { op, memory, operands, result, order } = node;
   const { element } = memory;
-  if (!Object.hasOwn(ATOMIC_OPERANDS, op)) fail("is an unknown operation");
+  if (!Object.hasOwn(atomicOps, op)) return fail("is an unknown operation");
+  const row: AtomicRow = atomicOps[op];
   if (!memory.atomic) fail("is atomic, but the memory is not");
-  if (element === "f32" && !F32_ATOMICS.includes(op)) fail("does not exist for f32");
-  if (operands.length !== ATOMIC_OPERANDS[op])
-    fail(`has ${operands.length} operands, not ${ATOMIC_OPERANDS[op]}`);
+  if (isFloat(element) && !row.floats) fail(`does not exist for ${element}`);
+  if (operands.length !== row.operands) fail(`has ${operands.length} operands, not ${row.operands}`);
   for (const { type } of operands)
     if (type !== element) fail(`takes ${type}, but the elements are ${element}`);
-  if ((result === null) !== (op === "store"))
+  if ((result === null) !== (row.access === "write"))
     fail(result === null ? "has no result" : "has a result, which a store does not give");
   if (result !== null && result.type !== element)
     fail(`gives ${result.type}, but the elements are ${element}`);
   if (!["relaxed", "acquire", "release", "acq_rel"].includes(order)) fail(`has order "${String(order)}"`);
-  if (op === "load" && (order === "release" || order === "acq_rel"))
+  if (row.access === "read" && (order === "release" || order === "acq_rel"))
     fail(`cannot be ${order}: it writes nothing`);
-  if (op === "store" && (order === "acquire" || order === "acq_rel"))
+  if (row.access === "write" && (order === "acquire" || order === "acq_rel"))
     fail(`cannot be ${order}: it reads nothing`);
 }
 

@@ -1,6 +1,7 @@
 /** Subgroup operations: what each becomes, one row an operation and one cell a target, complete by type. */
 
-import type { SubgroupOp } from "../ir/nodes.ts";
+import type { SubgroupOp } from "../ir/subgroup.ts";
+
 import type { SubgroupCell } from "./core/subgroups.ts";
 import * as cpp from "./cpp/subgroups.ts";
 import * as js from "./js/subgroups.ts";

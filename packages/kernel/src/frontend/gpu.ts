@@ -3,7 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import type { Role } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { ElementType, NumericType, WordType } from "../ir/types.ts";
+import type { ElementType, VariableType, WordType } from "../ir/types.ts";
 import { Copies } from "./copies.ts";
 import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
@@ -25,7 +25,7 @@ import {
   type U32,
 } from "./scalar.ts";
 import { Subgroup } from "./subgroup.ts";
-import { RegisterArray, Var, type VariableType } from "./variable.ts";
+import { RegisterArray, Var } from "./variable.ts";
 
 export interface ForRange<T extends "i32" | "u32"> {
   readonly from: Operand<T>;
@@ -107,7 +107,7 @@ export class Gpu {
   }
 
   /** A literal as a run-time value, where no value stands beside it to give it a type. */
-  constant<T extends NumericType | "bool">(
+  constant<T extends VariableType>(
     type: TypeDescriptor<T>,
     value: T extends "bool" ? boolean : number,
   ): ScalarOf<T> {

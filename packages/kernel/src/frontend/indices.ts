@@ -1,6 +1,6 @@
 /** Built-in indices with a component an axis, read from the target when a kernel asks for them. */
 
-import type { BuiltinName } from "../ir/nodes.ts";
+import type { BuiltinName } from "../ir/builtins.ts";
 import type { Recorder } from "./recorder.ts";
 import { wrap, type U32 } from "./scalar.ts";
 

@@ -4,10 +4,10 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { AtomicOp } from "../ir/atomics.ts";
+import { atomicOps, type AtomicOp } from "../ir/atomics.ts";
 import type { AccessWidth, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import { elementBytes } from "../ir/types.ts";
+import { elementBytes, isFloat } from "../ir/types.ts";
 import type { Access, ElementType, Memory, SharedMemory, Value, WordType } from "../ir/types.ts";
 import type { Layout } from "./layout.ts";
 import type { Handle, Recorder } from "./recorder.ts";
@@ -322,15 +322,16 @@ export class AtomicArray<E extends WordType> extends Elements<E> {
   ): Scalar | null {
     const site = captureSite();
     const { element } = this.memory;
-    if (element === "f32" && !F32_ATOMICS.has(op)) {
-      throw new EvolverError("TYPE_MISMATCH", `atomic ${op} does not exist for f32`, {
+    if (isFloat(element) && !atomicOps[op].floats) {
+      throw new EvolverError("TYPE_MISMATCH", `atomic ${op} does not exist for ${element}`, {
         where: [site.location],
         hint: "f32 memory has atomic load, store, add and exchange; the rest needs i32 or u32",
       });
     }
     const address = this.address([index], site);
     const values = Object.freeze(operands.map((operand) => this.lifted(operand, site)));
-    const result: Handle | null = op === "store" ? null : this.recorder.define(element, site);
+    const result: Handle | null =
+      atomicOps[op].access === "write" ? null : this.recorder.define(element, site);
     this.recorder.emit(
       {
         kind: "atomic",
@@ -346,5 +347,3 @@ export class AtomicArray<E extends WordType> extends Elements<E> {
     return result === null ? null : wrap(result);
   }
 }
-
-const F32_ATOMICS: ReadonlySet<AtomicOp> = new Set(["load", "store", "add", "exchange"]);

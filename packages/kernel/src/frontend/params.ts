@@ -1,8 +1,8 @@
 /** Descriptors of types and parameters, as users write them in `kernel(...)`. */
 
-import type { Access, ElementType, NumericType, WordType } from "../ir/types.ts";
+import type { Access, ElementType, VariableType, WordType } from "../ir/types.ts";
 
-export interface TypeDescriptor<T extends NumericType | "bool"> {
+export interface TypeDescriptor<T extends VariableType> {
   readonly kind: "type";
   readonly type: T;
 }

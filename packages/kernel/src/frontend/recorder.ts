@@ -4,12 +4,20 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { Block, BuiltinName, Node } from "../ir/nodes.ts";
+import type { BuiltinName } from "../ir/builtins.ts";
+import type { Block, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import type { SourceLocation } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
-import { roundBF16, roundF16 } from "../math.ts";
-import type { PhaseBarrier, ScalarType, SharedMemory, Value, Variable } from "../ir/types.ts";
+import {
+  elementTypes,
+  scalarTypes,
+  type PhaseBarrier,
+  type ScalarType,
+  type SharedMemory,
+  type Value,
+  type Variable,
+} from "../ir/types.ts";
 
 /** A block being recorded. Its values can be used until it closes, in it and in the blocks inside it. */
 export interface Frame {
@@ -295,6 +303,8 @@ function frame(what: string, site: Site, parent: Frame | null, isLoop: boolean):
   return { nodes: [], site, what, parent, isLoop, closed: false, endedBy: null };
 }
 
+const CONVERSIONS = elementTypes.map((type) => `to${scalarTypes[type].suffix}()`).join(", ");
+
 export function typeMismatch(name: string, operands: readonly Handle[], site: Site): EvolverError {
   const types = operands.map((operand) => operand.value.type).join(", ");
   return new EvolverError("TYPE_MISMATCH", `${name} does not take (${types})`, {
@@ -302,26 +312,14 @@ export function typeMismatch(name: string, operands: readonly Handle[], site: Si
       site.location,
       ...operands.map((operand) => note(operand.site, `this ${operand.value.type} was made here`)),
     ],
-    hint: "conversions are explicit: toF32(), toF16(), toBF16(), toI32(), toU32(); integers divide with divTrunc or divFloor",
+    hint: `conversions are explicit: ${CONVERSIONS}; integers divide with divTrunc or divFloor`,
   });
 }
 
 /** A literal as the type holds it: floating point rounds, integers must fit. */
 function checkLiteral(type: ScalarType, value: number | boolean, place: () => Site): number | boolean {
-  if (type === "bool") {
-    if (typeof value === "boolean") return value;
-  } else if (typeof value === "number") {
-    if (type === "f32") return Math.fround(value);
-    if (type === "f16") return roundF16(value);
-    if (type === "bf16") return roundBF16(value);
-    const [low, high] =
-      type === "i32"
-        ? [-2147483648, 2147483647]
-        : type === "u32"
-          ? [0, 4294967295]
-          : [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-    if (Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
-  }
+  const literal = scalarTypes[type].literal(value);
+  if (literal !== null) return literal;
   throw new EvolverError("INVALID_LITERAL", `${String(value)} is not a value of type ${type}`, {
     where: [place().location],
     hint: "a JavaScript number takes the type of the operand beside it; convert the operand, or write another number",

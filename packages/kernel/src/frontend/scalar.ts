@@ -4,7 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { OpName } from "../ir/ops.ts";
+import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";
 import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
@@ -252,19 +252,28 @@ export class Offset extends Scalar<"index"> {
   }
 }
 
-export type ScalarOf<T extends ScalarType> = T extends "f32"
-  ? F32
-  : T extends "i32"
-    ? I32
-    : T extends "u32"
-      ? U32
-      : T extends "f16"
-        ? F16
-        : T extends "bf16"
-          ? BF16
-          : T extends "bool"
-            ? Bool
-            : Offset;
+/** The class of each type's values. */
+interface Classes {
+  readonly f32: F32;
+  readonly i32: I32;
+  readonly u32: U32;
+  readonly f16: F16;
+  readonly bf16: BF16;
+  readonly bool: Bool;
+  readonly index: Offset;
+}
+
+const CLASSES: { readonly [T in ScalarType]: new (handle: Handle) => Classes[T] } = {
+  f32: F32,
+  i32: I32,
+  u32: U32,
+  f16: F16,
+  bf16: BF16,
+  bool: Bool,
+  index: Offset,
+};
+
+export type ScalarOf<T extends ScalarType> = Classes[T];
 
 /** A value of a floating-point type. */
 export type Float = ScalarOf<FloatType>;
@@ -277,26 +286,7 @@ export type Index = U32 | I32 | number;
 
 /** Gives a recorded value its class; S is the class that its type has, which the caller knows. */
 export function wrap<S>(handle: Handle): S {
-  return construct(handle) as S;
-}
-
-function construct(handle: Handle): Scalar {
-  switch (handle.value.type) {
-    case "f32":
-      return new F32(handle);
-    case "i32":
-      return new I32(handle);
-    case "u32":
-      return new U32(handle);
-    case "f16":
-      return new F16(handle);
-    case "bf16":
-      return new BF16(handle);
-    case "bool":
-      return new Bool(handle);
-    case "index":
-      return new Offset(handle);
-  }
+  return new CLASSES[handle.value.type](handle) as S;
 }
 
 /** The operand as a value of the given type: a literal becomes a constant, a value of another type is refused later. */
@@ -338,20 +328,10 @@ function roundedToOdd(value: Scalar): F32 {
 }
 
 function binary<S>(name: OpName, left: Scalar, right: Scalar | number | boolean): S {
-  if (right === IDENTITIES[name] && !isFloat(left.type)) return left as S;
+  // These come up whenever layouts are computed.
+  if (typeof right === "number" && right === ops[name].rightIdentity && !isFloat(left.type)) return left as S;
   return wrap(left.recorder.op(name, [left, lift(left.recorder, right, left.type)]));
 }
-
-/** Literals on the right that change nothing, for integers; they come up whenever layouts are computed. */
-const IDENTITIES: Partial<Record<OpName, number>> = {
-  add: 0,
-  sub: 0,
-  mul: 1,
-  divTrunc: 1,
-  divFloor: 1,
-  or: 0,
-  xor: 0,
-};
 
 function shift<S>(name: "shl" | "shr", value: Scalar, amount: U32 | number): S {
   return wrap(value.recorder.op(name, [value, lift(value.recorder, amount, "u32")]));

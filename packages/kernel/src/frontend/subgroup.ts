@@ -1,9 +1,8 @@
 /** Operations among the invocations of a subgroup. Only the barrier orders memory. */
 
 import { EvolverError } from "@evolver/base";
-import type { SubgroupOp } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import { subgroupResults } from "../ir/subgroup.ts";
+import { subgroupResults, type SubgroupOp } from "../ir/subgroup.ts";
 import type { NumericType } from "../ir/types.ts";
 import { note, typeMismatch, type Handle, type Recorder } from "./recorder.ts";
 import { lift, wrap, type Bool, type ScalarOf, type Scalar, type U32 } from "./scalar.ts";

@@ -2,11 +2,9 @@
 
 import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
-import type { Variable } from "../ir/types.ts";
+import { scalarTypes, type Variable, type VariableType } from "../ir/types.ts";
 import { note, type Frame, type Recorder } from "./recorder.ts";
 import { lift, Scalar, wrap, type Operand, type ScalarOf } from "./scalar.ts";
-
-export type VariableType = Variable["type"];
 
 /** A variable: `get` reads it at that point of the program, `set` writes it. */
 export class Var<T extends VariableType> {
@@ -68,7 +66,7 @@ export class Var<T extends VariableType> {
     if (type === this.type) return;
     throw new EvolverError("TYPE_MISMATCH", `a variable of ${this.type} cannot hold a ${type}`, {
       where: [site.location, note(this.#site, "the variable was declared here")],
-      hint: `conversions are explicit: to${this.type === "bool" ? "Bool" : this.type.toUpperCase()}()`,
+      hint: `conversions are explicit: to${scalarTypes[this.type].suffix}()`,
     });
   }
 }

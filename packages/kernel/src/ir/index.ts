@@ -1,10 +1,12 @@
 export * from "./atomics.ts";
+export * from "./builtins.ts";
 export { hash } from "./hash.ts";
 export * from "./nodes.ts";
 export * from "./ops.ts";
 export { print, type PrintOptions } from "./print.ts";
 export { serialise } from "./serialise.ts";
 export * from "./site.ts";
+export { subgroupOps, type SubgroupOp, type SubgroupRow } from "./subgroup.ts";
 export * from "./types.ts";
 export type { Convergence, Effect } from "./schema.ts";
 export {

@@ -4,7 +4,9 @@
  */
 
 import type { AtomicOp } from "./atomics.ts";
+import type { BuiltinName } from "./builtins.ts";
 import type { OpName } from "./ops.ts";
+import type { SubgroupOp } from "./subgroup.ts";
 import type { Site } from "./site.ts";
 import type { GlobalMemory, Memory, Param, PhaseBarrier, SharedMemory, Value, Variable } from "./types.ts";
 
@@ -30,18 +32,7 @@ export interface ParamNode extends NodeBase {
   readonly name: string;
 }
 
-/** `workgroupIndex` is the linear index over x, then y, then z of the launch; `lane` the index in the subgroup. */
-export type BuiltinName =
-  | `workgroupId.${"x" | "y" | "z"}`
-  | `localId.${"x" | "y" | "z"}`
-  | `globalId.${"x" | "y" | "z"}`
-  | `numWorkgroups.${"x" | "y" | "z"}`
-  | "workgroupIndex"
-  | "localIndex"
-  | "subgroupId"
-  | "lane";
-
-/** A built-in index, u32. Subgroup s holds local indices s·W to s·W + W − 1 for subgroup width W. */
+/** Reads a built-in index, u32. */
 export interface BuiltinNode extends NodeBase {
   readonly kind: "builtin";
   readonly result: Value;
@@ -240,35 +231,7 @@ export interface UniformLoadNode extends NodeBase {
   readonly result: Value;
 }
 
-export type SubgroupOp =
-  | "sum"
-  | "min"
-  | "max"
-  | "any"
-  | "all"
-  | "ballot"
-  | "broadcast"
-  | "broadcastFirst"
-  | "shuffle"
-  | "shuffleXor"
-  | "shuffleUp"
-  | "shuffleDown"
-  | "inclusiveSum"
-  | "exclusiveSum";
-
-/**
- * An operation over the active invocations of a subgroup of width W.
- *
- * - `sum`, `min`, `max` combine as a butterfly: for o = W/2, W/4, …, 1: v[l] = v[l] ∘ v[l xor o]; inactive lanes hold
- *   the identity. The order is part of the meaning, so that sums of
- *   floating-point numbers agree bit for bit; in f16 and bf16 each step rounds.
- * - `inclusiveSum`: for o = 1, 2, …, W/2: v[l] = l ≥ o ? v[l − o] + v[l] : v[l] (all lanes at once); `exclusiveSum`
- *   is that shifted up by one lane, lane 0 holding 0.
- * - `ballot` has ⌈W/32⌉ u32 results, lane l being bit l mod 32 of word ⌊l/32⌋.
- * - `broadcast(v, lane)`, `shuffle(v, lane)`, `shuffleXor(v, mask)`, `shuffleUp(v, n)` (from l − n), `shuffleDown(v, n)`
- *   (from l + n): second operand u32. Reading an inactive lane or one outside the subgroup is an error that the
- *   simulator reports; the value is then the invocation's own.
- */
+/** An operation over the active invocations of a subgroup: see subgroup.ts for each one's meaning. */
 export interface SubgroupNode extends NodeBase {
   readonly kind: "subgroup";
   readonly op: SubgroupOp;

@@ -6,7 +6,15 @@
  * is 0 or 1, and `m` is the portable mathematics of math.ts.
  */
 
-import { isFloat, isHalf, isInteger, type ScalarType } from "./types.ts";
+import {
+  isFloat,
+  isHalf,
+  isInteger,
+  scalarTypes,
+  type HalfType,
+  type ScalarType,
+  type WordType,
+} from "./types.ts";
 
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
@@ -15,6 +23,10 @@ export interface OpRow {
   readonly flops: number;
   /** Which pipe of a GPU does it: ordinary arithmetic, or the special-function unit. */
   readonly unit: "arithmetic" | "special";
+  /** A word for its result, for names in emitted code: "sum". */
+  readonly noun: string;
+  /** The literal that, as the right operand of integers, makes the result the left one. */
+  readonly rightIdentity?: number;
   /** A JavaScript expression over operand expressions. `type` is that of the first operand. */
   js(operands: readonly string[], type: ScalarType, result: ScalarType): string;
 }
@@ -22,7 +34,7 @@ export interface OpRow {
 type Signature = OpRow["signature"];
 
 const isNumeric = (type: ScalarType | undefined): boolean => isInteger(type) || isFloat(type);
-const isWord = (type: ScalarType | undefined): boolean => isInteger(type) || type === "f32";
+const isWord = (type: ScalarType | undefined): boolean => type !== undefined && scalarTypes[type].word;
 
 const sameOperands =
   (arity: number, accept: (type: ScalarType | undefined) => boolean, result?: ScalarType): Signature =>
@@ -37,23 +49,7 @@ const numericOrIndex = (type: ScalarType | undefined): boolean => isNumeric(type
 const bitwise = (type: ScalarType | undefined): boolean => isInteger(type) || type === "bool";
 
 /** Wraps a JavaScript expression into the range of a type. */
-function wrap(expression: string, type: ScalarType): string {
-  switch (type) {
-    case "f32":
-      return `fround(${expression})`;
-    case "f16":
-      return `m.roundF16(${expression})`;
-    case "bf16":
-      return `m.roundBF16(${expression})`;
-    case "i32":
-      return `(${expression}|0)`;
-    case "u32":
-      return `((${expression})>>>0)`;
-    case "bool":
-    case "index":
-      return `(${expression})`;
-  }
-}
+const wrap = (expression: string, type: ScalarType): string => scalarTypes[type].wrap(expression);
 
 const infix =
   (operator: string): OpRow["js"] =>
@@ -61,28 +57,32 @@ const infix =
     wrap(`${a}${operator}${b}`, type);
 
 const compare = (operator: string, accept = isNumeric): OpRow => ({
+  noun: "condition",
   signature: sameOperands(2, accept, "bool"),
   flops: 0,
   unit: "arithmetic",
   js: ([a, b]) => `(${a}${operator}${b}?1:0)`,
 });
 
-const f32Function = (name: string, unit: OpRow["unit"], flops = 1): OpRow => ({
+const f32Function = (name: string, noun: string): OpRow => ({
+  noun,
   signature: sameOperands(1, f32Only),
-  flops,
-  unit,
+  flops: 1,
+  unit: "special",
   js: ([a]) => `m.${name}(${a})`,
 });
 
 /** A function of all floating-point types whose result in f32 is exact or rounds rightly to the shorter ones. */
-const floatFunction = (name: string, unit: OpRow["unit"], double = `m.${name}`): OpRow => ({
+const floatFunction = (name: string, noun: string, unit: OpRow["unit"], double = `m.${name}`): OpRow => ({
+  noun,
   signature: sameOperands(1, isFloat),
   flops: 1,
   unit,
   js: ([a], type) => (isHalf(type) ? wrap(`${double}(${a})`, type) : `m.${name}(${a})`),
 });
 
-const integerPair = (js: OpRow["js"]): OpRow => ({
+const integerPair = (noun: string, js: OpRow["js"]): OpRow => ({
+  noun,
   signature: sameOperands(2, isInteger),
   flops: 0,
   unit: "arithmetic",
@@ -90,6 +90,7 @@ const integerPair = (js: OpRow["js"]): OpRow => ({
 });
 
 const shift = (js: OpRow["js"]): OpRow => ({
+  noun: "shifted",
   signature: ([value, amount, ...rest]) =>
     rest.length === 0 && isInteger(value) && amount === "u32" ? (value as ScalarType) : null,
   flops: 0,
@@ -97,7 +98,8 @@ const shift = (js: OpRow["js"]): OpRow => ({
   js,
 });
 
-const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => ({
+const convertTo = (target: WordType | "bool" | "index"): OpRow => ({
+  noun: "converted",
   signature: ([source, ...rest]) => {
     if (rest.length > 0 || source === undefined || source === "index") return null;
     if (target === "index") return isInteger(source) ? "index" : null;
@@ -108,20 +110,22 @@ const convertTo = (target: "f32" | "i32" | "u32" | "bool" | "index"): OpRow => (
   js: ([a], source) => {
     if (target === "index") return `(${a})`;
     if (target === "bool") return `(${a}!==0?1:0)`;
-    if (source === "f32" && target !== "f32") return `m.f32To${target === "i32" ? "I32" : "U32"}(${a})`;
+    if (source === "f32" && target !== "f32") return `m.f32To${scalarTypes[target].suffix}(${a})`;
     return wrap(a as string, target);
   },
 });
 
 /** From one floating-point type to a shorter one. */
-const roundTo = (target: "f16" | "bf16"): OpRow => ({
+const roundTo = (target: HalfType): OpRow => ({
+  noun: "converted",
   signature: sameOperands(1, isFloat, target),
   flops: 0,
   unit: "arithmetic",
   js: ([a], source) => (source === target ? `(${a})` : wrap(a as string, target)),
 });
 
-const bitcastTo = (target: "f32" | "i32" | "u32"): OpRow => ({
+const bitcastTo = (target: WordType): OpRow => ({
+  noun: "bits",
   signature: ([source, ...rest]) => (rest.length === 0 && isWord(source) ? target : null),
   flops: 0,
   unit: "arithmetic",
@@ -133,34 +137,45 @@ const bitcastTo = (target: "f32" | "i32" | "u32"): OpRow => ({
   },
 });
 
-const arithmetic = (operator: string): OpRow => ({
+const arithmetic = (operator: string, noun: string, rightIdentity: number): OpRow => ({
+  noun,
+  rightIdentity,
   signature: sameOperands(2, numericOrIndex),
   flops: 1,
   unit: "arithmetic",
   js: infix(operator),
 });
 
-const define = <T extends Record<string, OpRow>>(rows: T): T => rows;
+const define = <K extends string>(rows: Record<K, OpRow>): Readonly<Record<K, OpRow>> => Object.freeze(rows);
 
 export const ops = define({
-  add: arithmetic("+"),
-  sub: arithmetic("-"),
+  add: arithmetic("+", "sum", 0),
+  sub: arithmetic("-", "difference", 0),
   mul: {
-    ...arithmetic("*"),
+    ...arithmetic("*", "product", 1),
     js: ([a, b], type) => (isInteger(type) ? wrap(`Math.imul(${a},${b})`, type) : wrap(`${a}*${b}`, type)),
   },
   /** Division of floating-point numbers; there is no `div` of integers. */
-  div: { signature: sameOperands(2, isFloat), flops: 1, unit: "special", js: infix("/") },
+  div: { noun: "quotient", signature: sameOperands(2, isFloat), flops: 1, unit: "special", js: infix("/") },
   /** Truncates towards zero; a divisor of 0 gives the dividend, as WGSL has it. */
-  divTrunc: integerPair(([a, b], type) => wrap(`${b}===0?${a}:${a}/${b}`, type)),
+  divTrunc: {
+    ...integerPair("quotient", ([a, b], type) => wrap(`${b}===0?${a}:${a}/${b}`, type)),
+    rightIdentity: 1,
+  },
   /** Rounds towards minus infinity; a divisor of 0 gives the dividend. */
-  divFloor: integerPair(([a, b], type) => wrap(`${b}===0?${a}:Math.floor(${a}/${b})`, type)),
+  divFloor: {
+    ...integerPair("quotient", ([a, b], type) => wrap(`${b}===0?${a}:Math.floor(${a}/${b})`, type)),
+    rightIdentity: 1,
+  },
   /** The remainder with the dividend's sign; a divisor of 0 gives 0. */
-  remTrunc: integerPair(([a, b], type) => wrap(`${b}===0?0:${a}%${b}`, type)),
+  remTrunc: integerPair("remainder", ([a, b], type) => wrap(`${b}===0?0:${a}%${b}`, type)),
   /** The remainder with the divisor's sign; a divisor of 0 gives 0. */
-  modFloor: integerPair(([a, b], type) => wrap(`${b}===0?0:${a}-Math.floor(${a}/${b})*${b}`, type)),
+  modFloor: integerPair("remainder", ([a, b], type) =>
+    wrap(`${b}===0?0:${a}-Math.floor(${a}/${b})*${b}`, type),
+  ),
   /** The smaller; where one operand is NaN, the other. */
   min: {
+    noun: "smaller",
     signature: sameOperands(2, isNumeric),
     flops: 1,
     unit: "arithmetic",
@@ -168,18 +183,21 @@ export const ops = define({
   },
   /** The larger; where one operand is NaN, the other. */
   max: {
+    noun: "larger",
     signature: sameOperands(2, isNumeric),
     flops: 1,
     unit: "arithmetic",
     js: ([a, b], type) => (isFloat(type) ? `m.max(${a},${b})` : `(${a}>${b}?${a}:${b})`),
   },
   neg: {
+    noun: "negated",
     signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
     flops: 1,
     unit: "arithmetic",
     js: ([a], type) => (isHalf(type) ? `(-${a})` : wrap(`-${a}`, type)),
   },
   abs: {
+    noun: "magnitude",
     signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
     flops: 1,
     unit: "arithmetic",
@@ -187,44 +205,61 @@ export const ops = define({
   },
   /** a·b + c with one rounding. */
   fma: {
+    noun: "fused",
     signature: sameOperands(3, isFloat),
     flops: 2,
     unit: "arithmetic",
-    js: ([a, b, c], type) => `m.fma${isHalf(type) ? type.toUpperCase() : ""}(${a},${b},${c})`,
+    js: ([a, b, c], type) => `m.fma${isHalf(type) ? scalarTypes[type].suffix : ""}(${a},${b},${c})`,
   },
   /** `select(condition, ifTrue, ifFalse)`; both sides are evaluated. */
   select: {
+    noun: "chosen",
     signature: ([condition, a, b, ...rest]) =>
       rest.length === 0 && condition === "bool" && a !== undefined && a === b ? a : null,
     flops: 0,
     unit: "arithmetic",
     js: ([condition, a, b]) => `(${condition}?${a}:${b})`,
   },
-  sqrt: floatFunction("sqrt", "special", "Math.sqrt"),
-  rsqrt: f32Function("rsqrt", "special"),
-  exp: f32Function("exp", "special"),
-  exp2: f32Function("exp2", "special"),
-  exp2Flushed: f32Function("exp2Flushed", "special"),
-  log: f32Function("log", "special"),
-  log2: f32Function("log2", "special"),
-  sin: f32Function("sin", "special"),
-  cos: f32Function("cos", "special"),
-  tanh: f32Function("tanh", "special"),
-  floor: floatFunction("floor", "arithmetic"),
-  ceil: floatFunction("ceil", "arithmetic"),
+  sqrt: floatFunction("sqrt", "root", "special", "Math.sqrt"),
+  rsqrt: f32Function("rsqrt", "inverseRoot"),
+  exp: f32Function("exp", "power"),
+  exp2: f32Function("exp2", "power"),
+  exp2Flushed: f32Function("exp2Flushed", "power"),
+  log: f32Function("log", "logarithm"),
+  log2: f32Function("log2", "logarithm"),
+  sin: f32Function("sin", "sine"),
+  cos: f32Function("cos", "cosine"),
+  tanh: f32Function("tanh", "tangent"),
+  floor: floatFunction("floor", "rounded", "arithmetic"),
+  ceil: floatFunction("ceil", "rounded", "arithmetic"),
   /** To the nearest integer, halves to even. */
-  round: floatFunction("round", "arithmetic"),
-  trunc: floatFunction("trunc", "arithmetic"),
+  round: floatFunction("round", "rounded", "arithmetic"),
+  trunc: floatFunction("trunc", "rounded", "arithmetic"),
   eq: compare("===", (type) => isNumeric(type) || type === "bool"),
   ne: compare("!==", (type) => isNumeric(type) || type === "bool"),
   lt: compare("<"),
   le: compare("<="),
   gt: compare(">"),
   ge: compare(">="),
-  and: { signature: sameOperands(2, bitwise), flops: 0, unit: "arithmetic", js: infix("&") },
-  or: { signature: sameOperands(2, bitwise), flops: 0, unit: "arithmetic", js: infix("|") },
-  xor: { signature: sameOperands(2, bitwise), flops: 0, unit: "arithmetic", js: infix("^") },
+  and: { noun: "value", signature: sameOperands(2, bitwise), flops: 0, unit: "arithmetic", js: infix("&") },
+  or: {
+    noun: "value",
+    rightIdentity: 0,
+    signature: sameOperands(2, bitwise),
+    flops: 0,
+    unit: "arithmetic",
+    js: infix("|"),
+  },
+  xor: {
+    noun: "value",
+    rightIdentity: 0,
+    signature: sameOperands(2, bitwise),
+    flops: 0,
+    unit: "arithmetic",
+    js: infix("^"),
+  },
   not: {
+    noun: "value",
     signature: sameOperands(1, bitwise),
     flops: 0,
     unit: "arithmetic",
@@ -236,6 +271,7 @@ export const ops = define({
   shr: shift(([a, b], type) => (type === "i32" ? `(${a}>>${b})` : `(${a}>>>${b})`)),
   /** The number of one bits. */
   popcount: {
+    noun: "bitCount",
     signature: sameOperands(1, isInteger),
     flops: 0,
     unit: "arithmetic",
@@ -243,6 +279,7 @@ export const ops = define({
   },
   /** The number of leading zero bits, 32 for 0. */
   clz: {
+    noun: "leadingZeros",
     signature: sameOperands(1, isInteger),
     flops: 0,
     unit: "arithmetic",

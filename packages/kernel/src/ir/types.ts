@@ -1,37 +1,243 @@
 /**
  * Types and storage of the IR. Values are scalars only: a wide memory access yields or takes several scalars, and
- * vectors exist in the front end alone.
+ * vectors exist in the front end alone. What a type is stands in its row of `scalarTypes`; how each operation treats it is
+ * in ops.ts.
  */
+
+import { bf16FromBits, bf16ToBits, f16FromBits, f16ToBits, roundBF16, roundF16 } from "../math.ts";
+
+/** An array of what memory holds. */
+type ArrayClass =
+  | Float32ArrayConstructor
+  | Int32ArrayConstructor
+  | Uint32ArrayConstructor
+  | Uint16ArrayConstructor;
+
+export interface ScalarRow {
+  readonly kind: "float" | "integer" | "bool" | "index";
+  /** The size of an element in memory; 0 where the type cannot stand in memory. */
+  readonly bytes: 0 | 2 | 4;
+  /** Whether buffers and shared memory can hold it; arithmetic works on these types. */
+  readonly element: boolean;
+  /** Whether a scalar parameter and atomic memory can be of it. */
+  readonly word: boolean;
+  /** Whether a variable can be of it. */
+  readonly variable: boolean;
+  /** What holds elements in JavaScript; types of two bytes are held as their bits. */
+  readonly array: ArrayClass | null;
+  /** The number for an element of the array, and back. */
+  encode(value: number): number;
+  decode(held: number): number;
+  /** A JavaScript expression as the type holds its value: rounded once, or wrapped around. */
+  wrap(expression: string): string;
+  /** The same of a value. Integers beyond 2^53 are not exact and do not come here. */
+  round(value: number): number;
+  /** A literal as the type holds it, floating point rounded; null where it holds no such value. */
+  literal(value: number | boolean): number | boolean | null;
+  /** Nothing is below and above: what `max` and `min` over no values give. */
+  readonly least: number;
+  readonly greatest: number;
+  /** How names of operations and helpers end: toF32. */
+  readonly suffix: string;
+  /** The type in emitted code, as a prologue declares it; null where the language has none. */
+  readonly names: { readonly cpp: string; readonly wgsl: string | null };
+}
+
+const same = (value: number): number => value;
+
+const wholeNumber =
+  (least: number, greatest: number): ScalarRow["literal"] =>
+  (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= least && value <= greatest
+      ? value + 0
+      : null;
+
+const rounded =
+  (round: (value: number) => number): ScalarRow["literal"] =>
+  (value) =>
+    typeof value === "number" ? round(value) : null;
+
+const define = <const T extends Readonly<Record<string, ScalarRow>>>(rows: T): T => Object.freeze(rows);
+
+export const scalarTypes = define({
+  f32: {
+    kind: "float",
+    bytes: 4,
+    element: true,
+    word: true,
+    variable: true,
+    array: Float32Array,
+    encode: same,
+    decode: same,
+    wrap: (expression) => `fround(${expression})`,
+    round: Math.fround,
+    literal: rounded(Math.fround),
+    least: -Infinity,
+    greatest: Infinity,
+    suffix: "F32",
+    names: { cpp: "float", wgsl: "f32" },
+  },
+  i32: {
+    kind: "integer",
+    bytes: 4,
+    element: true,
+    word: true,
+    variable: true,
+    array: Int32Array,
+    encode: same,
+    decode: same,
+    wrap: (expression) => `(${expression}|0)`,
+    round: (value) => value | 0,
+    literal: wholeNumber(-0x80000000, 0x7fffffff),
+    least: -0x80000000,
+    greatest: 0x7fffffff,
+    suffix: "I32",
+    names: { cpp: "int", wgsl: "i32" },
+  },
+  u32: {
+    kind: "integer",
+    bytes: 4,
+    element: true,
+    word: true,
+    variable: true,
+    array: Uint32Array,
+    encode: same,
+    decode: same,
+    wrap: (expression) => `((${expression})>>>0)`,
+    round: (value) => value >>> 0,
+    literal: wholeNumber(0, 0xffffffff),
+    least: 0,
+    greatest: 0xffffffff,
+    suffix: "U32",
+    names: { cpp: "unsigned", wgsl: "u32" },
+  },
+  /** IEEE binary16. */
+  f16: {
+    kind: "float",
+    bytes: 2,
+    element: true,
+    word: false,
+    variable: true,
+    array: Uint16Array,
+    encode: f16ToBits,
+    decode: f16FromBits,
+    wrap: (expression) => `m.roundF16(${expression})`,
+    round: roundF16,
+    literal: rounded(roundF16),
+    least: -Infinity,
+    greatest: Infinity,
+    suffix: "F16",
+    names: { cpp: "f16", wgsl: "f16" },
+  },
+  /** bfloat16, the upper half of an f32. */
+  bf16: {
+    kind: "float",
+    bytes: 2,
+    element: true,
+    word: false,
+    variable: true,
+    array: Uint16Array,
+    encode: bf16ToBits,
+    decode: bf16FromBits,
+    wrap: (expression) => `m.roundBF16(${expression})`,
+    round: roundBF16,
+    literal: rounded(roundBF16),
+    least: -Infinity,
+    greatest: Infinity,
+    suffix: "BF16",
+    names: { cpp: "bf16", wgsl: null },
+  },
+  bool: {
+    kind: "bool",
+    bytes: 0,
+    element: false,
+    word: false,
+    variable: true,
+    array: null,
+    encode: same,
+    decode: same,
+    wrap: (expression) => `(${expression})`,
+    round: same,
+    literal: (value) => (typeof value === "boolean" ? value : null),
+    least: 0,
+    greatest: 1,
+    suffix: "Bool",
+    names: { cpp: "bool", wgsl: "bool" },
+  },
+  /**
+   * An element offset into memory. It is exact beyond 32 bits: 64-bit integers on CUDA and HIP, the full integer range of
+   * a double on `sim`, and 32 bits where memory cannot be larger (`cpu`, WebGPU).
+   */
+  index: {
+    kind: "index",
+    bytes: 0,
+    element: false,
+    word: false,
+    variable: false,
+    array: null,
+    encode: same,
+    decode: same,
+    wrap: (expression) => `(${expression})`,
+    round: same,
+    literal: wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    least: Number.MIN_SAFE_INTEGER,
+    greatest: Number.MAX_SAFE_INTEGER,
+    suffix: "Index",
+    names: { cpp: "i64", wgsl: "u32" },
+  },
+});
+
+type ScalarTypes = typeof scalarTypes;
+/** The types whose rows say what `Facts` says. */
+type TypesWith<Facts> = {
+  [T in keyof ScalarTypes]: ScalarTypes[T] extends Facts ? T : never;
+}[keyof ScalarTypes];
+
+export type ScalarType = keyof ScalarTypes;
+
+export type FloatType = TypesWith<{ readonly kind: "float" }>;
+export type IntegerType = TypesWith<{ readonly kind: "integer" }>;
 
 /**
- * `index` is an element offset into memory. It is exact beyond 32 bits: 64-bit integers on CUDA and HIP, the full
- * integer range of a double on `sim`, and 32 bits where memory cannot be larger (`cpu`, WebGPU).
+ * Floating point of two bytes. Every operation on it rounds once to the type, to nearest even: beyond the largest number
+ * it overflows to infinity, subnormal numbers are kept, and there is one NaN.
  */
-export type ScalarType = NumericType | "bool" | "index";
-
-/**
- * IEEE binary16, and the upper half of an f32 (bfloat16). Every operation on them rounds once to the type, to nearest
- * even: beyond the largest number it overflows to infinity, subnormal numbers are kept, and there is one NaN.
- */
-export type HalfType = "f16" | "bf16";
-
-export type FloatType = "f32" | HalfType;
+export type HalfType = TypesWith<{ readonly kind: "float"; readonly bytes: 2 }>;
 
 /** Types of four bytes: those of scalar parameters and of atomic memory. */
-export type WordType = "f32" | "i32" | "u32";
+export type WordType = TypesWith<{ readonly word: true }>;
 
 /** Types that arithmetic works on. */
-export type NumericType = WordType | HalfType;
+export type NumericType = TypesWith<{ readonly element: true }>;
 
 /** Types that can live in buffers and shared memory. */
 export type ElementType = NumericType;
 
-export const isHalf = (type: unknown): type is HalfType => type === "f16" || type === "bf16";
-export const isFloat = (type: unknown): type is FloatType => type === "f32" || isHalf(type);
-export const isInteger = (type: unknown): type is "i32" | "u32" => type === "i32" || type === "u32";
+/** Types that variables can have. */
+export type VariableType = TypesWith<{ readonly variable: true }>;
+
+/** The array that holds elements of a type. */
+export type ElementArray<E extends ElementType> = ScalarTypes[E]["array"]["prototype"];
+
+const typesWhere = <T extends ScalarType>(holds: (row: ScalarRow) => boolean): readonly T[] =>
+  Object.freeze((Object.keys(scalarTypes) as ScalarType[]).filter((type) => holds(scalarTypes[type])) as T[]);
+
+export const allScalarTypes: readonly ScalarType[] = typesWhere(() => true);
+export const elementTypes = typesWhere<ElementType>(({ element }) => element);
+export const wordTypes = typesWhere<WordType>(({ word }) => word);
+export const variableTypes = typesWhere<VariableType>(({ variable }) => variable);
+export const integerTypes = typesWhere<IntegerType>(({ kind }) => kind === "integer");
+
+const isIn = (types: readonly unknown[], type: unknown): boolean => types.includes(type);
+const floatTypes = typesWhere<FloatType>(({ kind }) => kind === "float");
+const halfTypes = typesWhere<HalfType>(({ kind, bytes }) => kind === "float" && bytes === 2);
+
+export const isHalf = (type: unknown): type is HalfType => isIn(halfTypes, type);
+export const isFloat = (type: unknown): type is FloatType => isIn(floatTypes, type);
+export const isInteger = (type: unknown): type is IntegerType => isIn(integerTypes, type);
 
 /** The size of an element in bytes. */
-export const elementBytes = (element: ElementType): 2 | 4 => (isHalf(element) ? 2 : 4);
+export const elementBytes = (element: ElementType): 2 | 4 => scalarTypes[element].bytes;
 
 /** The size of a shared array in bytes. */
 export const sharedMemoryBytes = ({ element, length }: SharedMemory): number =>
@@ -111,6 +317,6 @@ export interface Value {
 export interface Variable {
   /** Unique in the kernel, dense from 0. */
   readonly id: number;
-  readonly type: NumericType | "bool";
+  readonly type: VariableType;
   readonly name: string;
 }

@@ -1,15 +1,18 @@
 /** Is a sampler worth its name? It against random search, at the same number of trials, over several seeds. */
 
-import { EvolverError } from "@evolver/base";
+import { EvolverError, Random, deriveSeed } from "@evolver/base";
 import type { Judge, OpenJudge } from "../judge/judge.ts";
 import { openJudgeProcess } from "../judge/client.ts";
-import { Random, deriveSeed } from "../random.ts";
 import { formatTime, table } from "../workspace/render/text.ts";
 import { samplerNamed } from "../sampler/index.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Sampler } from "../sampler/sampler.ts";
 import { pointKey } from "../study/space.ts";
-import type { Point, Study, StudyDefinition, StudyInput, TimeKind } from "../study/study.ts";
+import type { TimeKind } from "../study/measurement.ts";
+import type { OpenStudy } from "../study/open-study.ts";
+import type { StudyInput } from "../study/option.ts";
+import type { Point } from "../study/point.ts";
+import type { Study } from "../study/study.ts";
 import type { Trial, Verdict } from "../judge/verdict.ts";
 
 export interface CompareOptions {
@@ -60,22 +63,19 @@ export interface ComparisonReport {
  * Each point is judged in full once and its verdict remembered: the searches differ in what they ask for only.
  * @throws EvolverError INTERRUPTED, AGENT_UNKNOWN, and what the study and the judge throw
  */
-export async function compareSamplers(
-  definition: StudyDefinition,
-  options: CompareOptions,
-): Promise<ComparisonReport> {
+export async function compareSamplers(study: Study, options: CompareOptions): Promise<ComparisonReport> {
   const { device = "sim", seeds = 10, trials, deadlineMs = 120_000, signal } = options;
   const sampler = samplerNamed(options.sampler ?? "evolutionary");
-  const input = await definition.parseInput(options.input ?? definition.defaultInput);
-  const study = await definition.open(input, { id: device });
-  const judge = await (options.openJudge ?? openJudgeProcess)(definition, input, { device, signal });
+  const input = await study.parseInput(options.input ?? {});
+  const opened = await study.open(input, { id: device });
+  const judge = await (options.openJudge ?? openJudgeProcess)(study, input, { device, signal });
   try {
     const verdicts = new Map<string, Verdict>();
-    const verdictOf = cachedVerdicts(study, judge, verdicts, deadlineMs, signal);
+    const verdictOf = cachedVerdicts(opened, judge, verdicts, deadlineMs, signal);
     const rows: ComparisonReport["rows"][number][] = [];
     let done = 0;
     const bestOf = (one: Sampler, seed: number): Promise<number> =>
-      search(study, one, seed, trials, verdictOf, () => options.onTrial?.(++done, 2 * seeds * trials));
+      search(opened, one, seed, trials, verdictOf, () => options.onTrial?.(++done, 2 * seeds * trials));
     for (let seed = 1; seed <= seeds; seed++) {
       const samplerMs = await bestOf(sampler, seed);
       const randomMs = await bestOf(samplerNamed("random"), seed);
@@ -83,10 +83,10 @@ export async function compareSamplers(
     }
     const judged = [...verdicts.values()];
     return {
-      study: definition.id,
+      study: study.id,
       device,
-      profile: study.profile,
-      input: study.inputTitle,
+      profile: opened.profile,
+      input: opened.inputTitle,
       timeKind: judged.find(({ timeKind }) => timeKind !== null)?.timeKind ?? null,
       ...summarise(sampler.name, trials, rows),
       evaluated: judged.length,
@@ -103,7 +103,7 @@ export async function compareSamplers(
 type VerdictOf = (point: Point) => Promise<Verdict>;
 
 function cachedVerdicts(
-  study: Study,
+  study: OpenStudy,
   judge: Judge,
   cache: Map<string, Verdict>,
   deadlineMs: number,
@@ -130,7 +130,7 @@ function cachedVerdicts(
 
 /** The best time that a search of so many trials finds, from the baseline on. */
 async function search(
-  study: Study,
+  study: OpenStudy,
   sampler: Sampler,
   seed: number,
   count: number,
@@ -160,7 +160,7 @@ async function search(
 }
 
 /** What the study says about the best trial so far, as a cycle would ask it. */
-function focusOf(study: Study, trials: readonly Trial[]): readonly string[] {
+function focusOf(study: OpenStudy, trials: readonly Trial[]): readonly string[] {
   let best: Trial | null = null;
   for (const trial of trials)
     if (

@@ -5,19 +5,20 @@
 
 import { mostPromising } from "./timePredictor.ts";
 import type { Judge } from "../judge/judge.ts";
-import type { Random } from "../random.ts";
-import { deriveSeed } from "../random.ts";
+import { counted, deriveSeed, type Random } from "@evolver/base";
 import type { Champion } from "../workspace/record.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Sampler } from "../sampler/sampler.ts";
 import { pointKey, spaceSize, withValue } from "../study/space.ts";
-import type { Explanation, Measurement, Point, Study } from "../study/study.ts";
+import type { Explanation, Measurement } from "../study/measurement.ts";
+import type { OpenStudy } from "../study/open-study.ts";
+import type { Point } from "../study/point.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
-import { counted, formatSpeedup, formatTime } from "../workspace/render/text.ts";
+import { formatSpeedup, formatTime } from "../workspace/render/text.ts";
 import type { Policy } from "../workspace/policy.ts";
 
 export interface CycleInput {
-  readonly study: Study;
+  readonly study: OpenStudy;
   readonly judge: Judge;
   readonly sampler: Sampler;
   readonly policy: Policy;
@@ -223,7 +224,7 @@ function decide(champion: Champion, trials: readonly Trial[], policy: Policy): D
   };
 }
 
-function explainChampion(study: Study, trials: readonly Trial[], champion: Champion): Explanation {
+function explainChampion(study: OpenStudy, trials: readonly Trial[], champion: Champion): Explanation {
   const verdict = trials.find(({ number }) => number === champion.trial)?.verdict;
   if (!verdict || verdict.timeMs === null || verdict.timeKind === null)
     return { bottleneck: "unknown", observations: [], axes: [] };
@@ -266,7 +267,7 @@ function reflect(
 
 /** Valid values of an axis that no trial has had with the champion's other values. */
 function untried(
-  study: Study,
+  study: OpenStudy,
   trials: readonly Trial[],
   champion: Champion,
   axis: string,
@@ -282,7 +283,7 @@ function untried(
 }
 
 function nextSteps(
-  study: Study,
+  study: OpenStudy,
   trials: readonly Trial[],
   champion: Champion,
   explanation: Explanation,

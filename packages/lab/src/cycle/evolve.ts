@@ -2,12 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, Random, deriveSeed } from "@evolver/base";
 import { championOf, judgeTrial, runCycle } from "./cycle.ts";
 import type { CycleInput } from "./cycle.ts";
 import type { Judge, OpenJudge } from "../judge/judge.ts";
 import { openJudgeProcess } from "../judge/client.ts";
-import { Random, deriveSeed } from "../random.ts";
 import { objectiveKey, championFolder, objectiveSlug, printRecord } from "../workspace/record.ts";
 import type { Champion, CycleRecord, Objective } from "../workspace/record.ts";
 import { renderKnowledge } from "../workspace/render/knowledge.ts";
@@ -18,7 +17,9 @@ import { countRejected, formatTime } from "../workspace/render/text.ts";
 import type { CandidateSummary, EvolveResult } from "./result.ts";
 import { samplerNamed } from "../sampler/index.ts";
 import { startOf } from "./start.ts";
-import type { SourceFile, Study, StudyDefinition, StudyInput } from "../study/study.ts";
+import type { OpenStudy, SourceFile } from "../study/open-study.ts";
+import type { StudyInput } from "../study/option.ts";
+import type { Study } from "../study/study.ts";
 import type { Candidate, Trial } from "../judge/verdict.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { Changes } from "../workspace/repository.ts";
@@ -43,7 +44,7 @@ export type EvolveEvent =
   | { readonly kind: "recorded"; readonly record: CycleRecord; readonly commit: string };
 
 export interface EvolveOptions {
-  /** The study's options; its default input if absent. */
+  /** The study's options, of which any may be left out. */
   readonly input?: StudyInput | undefined;
   /** Default "sim". */
   readonly device?: string | undefined;
@@ -70,7 +71,7 @@ export interface EvolveOptions {
  * @throws EvolverError INTERRUPTED if it was stopped before there was a baseline; STUDY_REFUSED; BASELINE_REJECTED;
  *   what the workspace throws
  */
-export async function evolve(definition: StudyDefinition, options: EvolveOptions): Promise<EvolveResult> {
+export async function evolve(study: Study, options: EvolveOptions): Promise<EvolveResult> {
   const { cycles, seed = 1, device = "sim" } = options;
   if (!Number.isSafeInteger(cycles) || cycles < 0)
     throw new EvolverError("CYCLES_INVALID", `The number of cycles must be a whole number, not ${cycles}.`);
@@ -79,10 +80,10 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
       "SEED_INVALID",
       `The seed must be a whole number from 0 to 4294967295, not ${seed}.`,
     );
-  const input = await definition.parseInput(options.input ?? definition.defaultInput);
-  const study = await definition.open(input, { id: device });
+  const input = await study.parseInput(options.input ?? {});
+  const opened = await study.open(input, { id: device });
   // Before a workspace is made.
-  startOf(study, options.from);
+  startOf(opened, options.from);
   if (options.agent !== undefined) samplerNamed(options.agent);
   const workspace = await Workspace.open(options.workspace);
   let judge: Judge | null = null;
@@ -92,19 +93,19 @@ export async function evolve(definition: StudyDefinition, options: EvolveOptions
     const agent = options.agent ?? policy.sampler;
     samplerNamed(agent);
     const open = options.openJudge ?? openJudgeProcess;
-    judge = await open(definition, input, { device, signal: options.signal });
+    judge = await open(study, input, { device, signal: options.signal });
     const objective: Objective = {
-      study: definition.id,
-      title: definition.title,
+      study: study.id,
+      title: study.title,
       input,
-      inputTitle: study.inputTitle,
+      inputTitle: opened.inputTitle,
       device,
-      profile: study.profile,
+      profile: opened.profile,
     };
     const trialsPerCycle = options.trialsPerCycle ?? policy.trialsPerCycle;
     const run = new Run(
       workspace,
-      study,
+      opened,
       judge,
       objective,
       { ...policy, trialsPerCycle, ...(options.predict === false ? { proposalsPerTrial: 1 } : {}) },
@@ -128,7 +129,7 @@ function interrupted(): EvolverError {
 
 class Run {
   readonly #workspace: Workspace;
-  readonly #study: Study;
+  readonly #study: OpenStudy;
   readonly #judge: Judge;
   readonly #objective: Objective;
   readonly #policy: CycleInput["policy"];
@@ -143,7 +144,7 @@ class Run {
 
   constructor(
     workspace: Workspace,
-    study: Study,
+    study: OpenStudy,
     judge: Judge,
     objective: Objective,
     policy: CycleInput["policy"],

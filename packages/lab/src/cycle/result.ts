@@ -1,6 +1,6 @@
 /** What a run of cycles gives. */
 
-import type { TimeKind } from "../study/study.ts";
+import type { TimeKind } from "../study/measurement.ts";
 import type { Candidate, Trial } from "../judge/verdict.ts";
 
 export interface CandidateSummary {

@@ -1,14 +1,15 @@
 /** Where a search begins. */
 
 import { EvolverError } from "@evolver/base";
-import type { Point, Study } from "../study/study.ts";
+import type { OpenStudy } from "../study/open-study.ts";
+import type { Point } from "../study/point.ts";
 
 /**
  * The point that a search begins with: the study's baseline, or one of its named points.
  *
  * @throws EvolverError UNKNOWN_START
  */
-export function startOf(study: Study, from: string | undefined): Point {
+export function startOf(study: OpenStudy, from: string | undefined): Point {
   if (from === undefined) return study.baseline;
   const point = Object.hasOwn(study.named, from) ? study.named[from] : undefined;
   if (point !== undefined) return point;

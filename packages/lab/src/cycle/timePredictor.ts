@@ -2,7 +2,7 @@
 
 import type { Proposal } from "../sampler/sampler.ts";
 import { formatTime } from "../workspace/render/text.ts";
-import type { Study } from "../study/study.ts";
+import type { OpenStudy } from "../study/open-study.ts";
 
 /**
  * The proposal with the shortest predicted time, with a reason that says so; the first one where the study predicts
@@ -11,7 +11,7 @@ import type { Study } from "../study/study.ts";
  * @param proposals in the sampler's order; at least one
  */
 export async function mostPromising(
-  study: Study,
+  study: OpenStudy,
   proposals: readonly Proposal[],
   signal: AbortSignal,
 ): Promise<Proposal> {

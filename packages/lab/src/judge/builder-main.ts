@@ -8,7 +8,8 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { printPlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
-import type { PlanBuild, Shape } from "../study/study.ts";
+import type { Shape } from "../study/case.ts";
+import type { PlanBuild } from "../study/open-study.ts";
 
 /** What a candidate's module exports, under the name asked for. */
 type PlanFunction = (shape: Shape, build: PlanBuild) => Plan;

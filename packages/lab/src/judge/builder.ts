@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 import { EvolverError } from "@evolver/base";
 import { parsePlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
-import type { PlanBuild, Shape } from "../study/study.ts";
+import type { Shape } from "../study/case.ts";
+import type { PlanBuild } from "../study/open-study.ts";
 import type { Candidate } from "./verdict.ts";
 import { StderrTail } from "./stderr.ts";
 

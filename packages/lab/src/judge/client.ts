@@ -8,7 +8,8 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { EvolverError } from "@evolver/base";
-import type { StudyDefinition, StudyInput } from "../study/study.ts";
+import type { StudyInput } from "../study/option.ts";
+import type { Study } from "../study/study.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Admission, Judge, JudgeRequest } from "./judge.ts";
@@ -24,11 +25,11 @@ type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"
  * @throws EvolverError STUDY_REFUSED, or what opening the study throws there
  */
 export async function openJudgeProcess(
-  definition: StudyDefinition,
+  study: Study,
   input: StudyInput,
   { device, signal }: { readonly device: string; readonly signal?: AbortSignal | undefined },
 ): Promise<Judge> {
-  const judge = new JudgeProcess({ module: definition.module, export: definition.export, input, device });
+  const judge = new JudgeProcess({ module: study.module, export: study.export, input, device });
   try {
     const admission = await judge.open(true, signal);
     return {

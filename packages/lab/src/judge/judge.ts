@@ -1,6 +1,7 @@
 /** What the lab knows of the judge: ask, get a verdict. The judge itself is another process. */
 
-import type { StudyDefinition, StudyInput } from "../study/study.ts";
+import type { StudyInput } from "../study/option.ts";
+import type { Study } from "../study/study.ts";
 import type { Candidate, Verdict } from "./verdict.ts";
 
 export interface JudgeRequest {
@@ -39,7 +40,7 @@ export interface Judge {
 
 /** @throws EvolverError STUDY_REFUSED if the study itself can be fooled */
 export type OpenJudge = (
-  definition: StudyDefinition,
+  study: Study,
   input: StudyInput,
   options: { readonly device: string; readonly signal?: AbortSignal | undefined },
 ) => Promise<Judge>;

@@ -1,7 +1,7 @@
 /** The judge's process: opens one study, then answers one request at a time. Started by client.ts only. */
 
 import { Worker } from "node:worker_threads";
-import type { StudyDefinition } from "../study/study.ts";
+import type { Study } from "../study/study.ts";
 import { describeError } from "./protocol.ts";
 import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
 import { Session } from "./session.ts";
@@ -34,8 +34,8 @@ async function answer(message: ToJudge): Promise<FromJudge> {
 }
 
 async function open({ module, export: name, input, device }: OpenMessage): Promise<Session> {
-  const exports = (await import(module)) as Record<string, StudyDefinition | undefined>;
-  const definition = exports[name];
-  if (!definition) throw new Error(`${module} exports no ${name}`);
-  return Session.open(await definition.open(input, { id: device }), device);
+  const exports = (await import(module)) as Record<string, Study | undefined>;
+  const study = exports[name];
+  if (!study) throw new Error(`${module} exports no ${name}`);
+  return Session.open(await study.open(input, { id: device }), device);
 }

@@ -1,7 +1,8 @@
 /** Compares what came out with the truth. A NaN never passes, nor does an element that nothing wrote. */
 
+import { mean } from "@evolver/base";
 import type { AnyTypedArray } from "@evolver/device";
-import type { Case, Expected } from "../study/study.ts";
+import type { Case, Expected } from "../study/case.ts";
 
 export type Outputs = Readonly<Record<string, AnyTypedArray>>;
 
@@ -88,10 +89,10 @@ function trivialAnswers(values: Float64Array): [string, Float64Array][] {
   const { length } = values;
   if (length === 0) return [];
   const finiteValues = values.filter((value) => Number.isFinite(value));
-  const mean = finiteValues.reduce((sum, value) => sum + value, 0) / Math.max(1, finiteValues.length);
+  const middle = finiteValues.length === 0 ? 0 : mean(finiteValues);
   const answers: [string, Float64Array][] = [
     ["All zeros", new Float64Array(length)],
-    ["The mean everywhere", new Float64Array(length).fill(mean)],
+    ["The mean everywhere", new Float64Array(length).fill(middle)],
     ["The first element everywhere", new Float64Array(length).fill(values[0] as number)],
   ];
   if (length > 1) {

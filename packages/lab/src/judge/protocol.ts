@@ -1,7 +1,7 @@
 /** The messages between the lab and its judge. All carry a nonce that only the two of them know. */
 
 import { EvolverError } from "@evolver/base";
-import type { StudyInput } from "../study/study.ts";
+import type { StudyInput } from "../study/option.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
 

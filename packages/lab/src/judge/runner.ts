@@ -16,7 +16,7 @@ import type {
 } from "@evolver/device";
 import type { ElementType } from "@evolver/kernel";
 import type { Plan, PlanArgument, PlanBuffer, PlanLaunch } from "../plan.ts";
-import type { BoundPlan } from "../study/study.ts";
+import type { BoundPlan } from "../study/measurement.ts";
 import type { VerdictStatus } from "./verdict.ts";
 import type { Outputs } from "./outputs.ts";
 

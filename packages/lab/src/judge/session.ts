@@ -4,13 +4,13 @@
  */
 
 import type { Device } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
-import { canonicalJson } from "../json.ts";
+import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
 import { checkPlan, planHash } from "../plan.ts";
 import type { Plan, PlanSignature } from "../plan.ts";
-import { deriveSeed } from "../random.ts";
 import { whyNotInSpace } from "../study/space.ts";
-import type { BoundPlan, Case, Measurement, Shape, Study } from "../study/study.ts";
+import type { Case, Shape } from "../study/case.ts";
+import type { BoundPlan, Measurement } from "../study/measurement.ts";
+import type { OpenStudy } from "../study/open-study.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "./verdict.ts";
 import { buildModule } from "./builder.ts";
@@ -35,13 +35,13 @@ class Rejection extends Error {
 }
 
 export class Session {
-  readonly #study: Study;
+  readonly #study: OpenStudy;
   readonly #devices: JudgeDevices;
   readonly #truths: Truths;
   readonly #answers: Answers;
   readonly #data = new Data();
 
-  private constructor(study: Study, devices: JudgeDevices) {
+  private constructor(study: OpenStudy, devices: JudgeDevices) {
     this.#study = study;
     this.#devices = devices;
     this.#truths = new Truths(study);
@@ -49,7 +49,7 @@ export class Session {
   }
 
   /** @param device what is evolved for: "sim" for modelled time, or a device with a clock */
-  static async open(study: Study, device: string): Promise<Session> {
+  static async open(study: OpenStudy, device: string): Promise<Session> {
     return new Session(study, await openJudgeDevices(device));
   }
 

@@ -1,7 +1,8 @@
 /** Cases and the truth about them, kept for the candidates of a cycle, which are all judged on the same. */
 
-import { canonicalJson } from "../json.ts";
-import type { Case, Study } from "../study/study.ts";
+import { canonicalJson } from "@evolver/base";
+import type { Case } from "../study/case.ts";
+import type { OpenStudy } from "../study/open-study.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Outputs } from "./outputs.ts";
 import { PlanRunner } from "./runner.ts";
@@ -34,14 +35,14 @@ export class Data {
  * and unknown to all of them, and the float64 reference is most of a trial's work.
  */
 export class Truths {
-  readonly #study: Study;
-  readonly #known = new Map<string, ReturnType<Study["expected"]>>();
+  readonly #study: OpenStudy;
+  readonly #known = new Map<string, ReturnType<OpenStudy["expected"]>>();
 
-  constructor(study: Study) {
+  constructor(study: OpenStudy) {
     this.#study = study;
   }
 
-  of(input: Case): ReturnType<Study["expected"]> {
+  of(input: Case): ReturnType<OpenStudy["expected"]> {
     const key = canonicalJson([input.id, input.seed, input.shape]);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -58,11 +59,11 @@ export class Truths {
  * nobody's, and was verified as the first trial.
  */
 export class Answers {
-  readonly #study: Study;
+  readonly #study: OpenStudy;
   readonly #devices: JudgeDevices;
   readonly #known = new Map<string, Outputs>();
 
-  constructor(study: Study, devices: JudgeDevices) {
+  constructor(study: OpenStudy, devices: JudgeDevices) {
     this.#study = study;
     this.#devices = devices;
   }

@@ -1,8 +1,9 @@
 /** What the judge says about a candidate, as data. */
 
+import type { Json } from "@evolver/base";
 import type { Counters } from "@evolver/device";
-import type { Json } from "../json.ts";
-import type { Point, TimeKind } from "../study/study.ts";
+import type { TimeKind } from "../study/measurement.ts";
+import type { Point } from "../study/point.ts";
 
 export type VerdictStatus =
   | "ok"

@@ -3,8 +3,9 @@
  * of its own a round is a batch of launches, long enough that the clock's steps and an idling GPU do not show.
  */
 
+import { median } from "@evolver/base";
 import { isClocked } from "@evolver/device";
-import type { BoundPlan, MeasureContext, Measurement } from "../study/study.ts";
+import type { BoundPlan, MeasureContext, Measurement } from "../study/measurement.ts";
 
 const DEFAULT_ROUNDS = 15;
 const WARM_UP = 2;
@@ -74,13 +75,6 @@ async function timeOf(plan: BoundPlan): Promise<number> {
     sum += timeMs;
   }
   return sum;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
 /** The standard error of the median, relative to it, from the median absolute deviation. */

@@ -5,7 +5,7 @@
  */
 
 import { drawUnseen, pointKey, spaceSize, withValue } from "../study/space.ts";
-import type { Point, Space } from "../study/study.ts";
+import type { Point, Space } from "../study/point.ts";
 import { fitSurrogate } from "./gaussian.ts";
 import { gatherStatistics } from "./statistics.ts";
 import type { Memory, Proposal, Sampler, SamplerContext } from "./sampler.ts";

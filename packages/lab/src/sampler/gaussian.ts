@@ -4,7 +4,8 @@
  * the few hundred trials that a study has.
  */
 
-import type { Axis, Point, Space } from "../study/study.ts";
+import { mean, standardDeviation } from "@evolver/base";
+import type { Axis, Point, Space } from "../study/point.ts";
 import type { Memory } from "./sampler.ts";
 
 interface Prediction {
@@ -40,9 +41,9 @@ export function fitSurrogate(space: Space, memory: readonly Memory[]): Surrogate
   );
   const places = timed.map(({ point }) => placeOf(axes, point));
   const logs = timed.map(({ timeMs }) => Math.log(timeMs as number));
-  const mean = logs.reduce((sum, y) => sum + y, 0) / logs.length;
-  const scale = Math.sqrt(logs.reduce((sum, y) => sum + (y - mean) ** 2, 0) / logs.length) || 1;
-  const y = logs.map((log) => (log - mean) / scale);
+  const middle = mean(logs);
+  const scale = standardDeviation(logs) || 1;
+  const y = logs.map((log) => (log - middle) / scale);
   const best = Math.min(...y);
 
   const learnt = new Set(selectTrials(timed, MOST_TO_LEARN));

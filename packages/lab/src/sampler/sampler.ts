@@ -3,9 +3,9 @@
  * goes on exactly as if it had not been.
  */
 
-import type { Random } from "../random.ts";
+import type { Random } from "@evolver/base";
 import { pointKey } from "../study/space.ts";
-import type { Point, Space } from "../study/study.ts";
+import type { Point, Space } from "../study/point.ts";
 import type { Trial } from "../judge/verdict.ts";
 
 /** One past trial of a point, as far as choosing the next one goes. */

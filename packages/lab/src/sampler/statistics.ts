@@ -3,7 +3,7 @@
  * failed. Small data, so effects are shrunk towards zero (ridge, fitted by backfitting).
  */
 
-import type { Point, Space } from "../study/study.ts";
+import type { Point, Space } from "../study/point.ts";
 import type { Memory } from "./sampler.ts";
 
 interface ValueStatistics {

@@ -1,6 +1,7 @@
 /** What `evolver ladder --json` prints, and what `evolver guide` writes. */
 
 import type { Counters } from "@evolver/device";
+import type { StudyInput } from "./option.ts";
 
 export interface RungReport {
   readonly id: string;
@@ -50,12 +51,9 @@ export interface LadderReport {
 
 export interface LadderOptions {
   readonly device: string;
-  readonly shape: string | null;
-  /** Path of a safetensors file. */
-  readonly input: string | null;
-  /** Path of a machine profile to model times for; the H200's datasheet if absent. */
-  readonly profile?: string | null;
-  /** Ids, or null for all. */
+  /** As the study's `parseInput` gives it. */
+  readonly input: StudyInput;
+  /** Ids, or null for all that fit the device. */
   readonly rungs: readonly string[] | null;
   readonly seed: number;
   readonly onRung?: (id: string, done: number, total: number) => void;

@@ -1,7 +1,7 @@
 /** Walking a study's space: keys, neighbours, enumeration. */
 
-import type { Random } from "../random.ts";
-import type { Point, Space } from "./study.ts";
+import type { Random } from "@evolver/base";
+import type { Point, Space } from "./point.ts";
 
 /** Equal for equal points: the values in the order of the axes. */
 export function pointKey(space: Space, point: Point): string {

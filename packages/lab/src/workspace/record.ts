@@ -3,9 +3,9 @@
  * rendered from them.
  */
 
-import { EvolverError } from "@evolver/base";
-import { canonicalJson, sha256 } from "../json.ts";
-import type { StudyInput, TimeKind } from "../study/study.ts";
+import { EvolverError, canonicalJson, sha256 } from "@evolver/base";
+import type { TimeKind } from "../study/measurement.ts";
+import type { StudyInput } from "../study/option.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
 
 /** What is optimised. Times are comparable within one objective only; a workspace may hold several. */

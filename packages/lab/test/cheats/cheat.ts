@@ -1,6 +1,7 @@
 /** What each file here exports: `plan`, the cheat; `honest`, its twin; and `expectation`, how it must be caught. */
 
-import type { Json, Plan, VerdictStatus } from "../../src/index.ts";
+import type { Json } from "@evolver/base";
+import type { Plan, VerdictStatus } from "../../src/index.ts";
 
 export type PlanFunction = (shape: Json, build: { readonly subgroup: number }) => Plan;
 

@@ -6,11 +6,10 @@
 
 import { isClocked } from "@evolver/device";
 import type { ClockedProgram, Counters, Device, DeviceBuffer, Program } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, median, relativeSpread } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 import type { CaseCounters } from "./report.ts";
 import { inUnit, workgroupsOf, type BufferSpec, type CaseSpec, type LaunchSpec } from "./spec.ts";
-import { median, relativeSpread } from "./statistics.ts";
 
 export interface RunnerOptions {
   readonly multiprocessors: number;

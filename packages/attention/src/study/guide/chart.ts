@@ -1,6 +1,6 @@
 /** Charts of what was measured: speed by rung beside PyTorch's, and the roofline with the rungs under it. */
 
-import type { Evidence, LadderEvidence, Peer } from "./evidence.ts";
+import { roofsOf, torchOn, type Evidence, type LadderEvidence, type PeerEntry } from "@evolver/guide";
 import { dot, line, MARGIN, picture, polyline, rect, text, WIDTH, type Panel } from "./svg.ts";
 
 const LEFT = 56;
@@ -13,7 +13,7 @@ export function speedChart({ ladders, peers }: Evidence, ids: readonly string[])
   const shown = first?.cuda ?? first?.webgpu ?? null;
   const measured = ids.some((id) => first?.cuda?.rungs.has(id) || first?.webgpu?.rungs.has(id));
   if (first === undefined || shown === null || !measured) return null;
-  const lines = peersOf(peers?.shapes, shown)
+  const lines = torchOn(peers, shown.input)
     .filter(({ id }) => CHARTED.some((name) => id.startsWith(name)))
     .toSorted((a, b) => a.tflops - b.tflops);
   return picture(`TFLOP/s by rung, ${shown.input}`, [speedPanel(first, shown, ids, lines)]);
@@ -21,21 +21,11 @@ export function speedChart({ ladders, peers }: Evidence, ids: readonly string[])
 
 const CHARTED = ["torch efficient", "torch math"];
 
-/** PyTorch's entries on the shape of a ladder. */
-export function peersOf(
-  shapes: ReadonlyMap<string, readonly Peer[]> | undefined,
-  { input }: LadderEvidence,
-): readonly Peer[] {
-  for (const [shape, peers] of shapes ?? [])
-    if (input === shape || input.startsWith(`${shape}, `)) return peers;
-  return [];
-}
-
 function speedPanel(
   { cuda, webgpu }: { readonly cuda: LadderEvidence | null; readonly webgpu: LadderEvidence | null },
   shown: LadderEvidence,
   ids: readonly string[],
-  peers: readonly Peer[],
+  peers: readonly PeerEntry[],
 ): Panel {
   const both = [cuda, webgpu];
   const speeds = both.flatMap((each) => ids.flatMap((id) => each?.rungs.get(id)?.tflops ?? []));
@@ -98,10 +88,10 @@ const ROOF_STYLES = ["global-line thick", "shared-line thick"];
 const LEGEND_STEP = 200;
 
 /** Null without microbenchmarks or measured rungs. */
-export function rooflineChart({ ladders, roof }: Evidence, ids: readonly string[]): string | null {
+export function rooflineChart({ ladders, microbench }: Evidence, ids: readonly string[]): string | null {
   const shown = ladders[0]?.cuda ?? null;
-  if (roof === null || shown === null || !ids.some((id) => shown.rungs.has(id))) return null;
-  const { peakGflops, memoryGBPerSecond, cacheGBPerSecond } = roof;
+  if (microbench === null || shown === null || !ids.some((id) => shown.rungs.has(id))) return null;
+  const { peakGflops, memoryGBPerSecond, cacheGBPerSecond } = roofsOf(microbench);
   if (peakGflops === null || memoryGBPerSecond === null) return null;
   const roofs = [
     { name: "memory", gbPerSecond: memoryGBPerSecond },

@@ -2,11 +2,21 @@
 
 import type { ClaimCase } from "@evolver/attention";
 import { printShape } from "../shape.ts";
-import { peersOf } from "./chart.ts";
 import type { CountedRung } from "./counted.ts";
-import type { Evidence, LadderPair, Origin } from "./evidence.ts";
-import { anchor, microseconds, number, table } from "@evolver/guide";
-import { headingOf, inputOf, TIME_HEADS, timeRow } from "./section.ts";
+import { number } from "@evolver/base";
+import {
+  anchor,
+  inputOf,
+  microseconds,
+  table,
+  TIME_HEADS,
+  timeRow,
+  torchOn,
+  type Evidence,
+  type LadderPair,
+  type Origin,
+} from "@evolver/guide";
+import { headingOf } from "./section.ts";
 import type { Subject } from "./subject.ts";
 
 export interface Charts {
@@ -166,7 +176,7 @@ function originOf({ cuda, webgpu }: LadderPair): string {
 function peersSection(first: LadderPair, { peers }: Evidence): string[] {
   if (peers === null) return ["PyTorch on the same machine: not measured."];
   const shown = first.cuda ?? first.webgpu;
-  const own = shown === null ? [] : peersOf(peers.shapes, shown);
+  const own = shown === null ? [] : torchOn(peers, shown.input);
   if (own.length === 0) return ["PyTorch on this shape: not measured."];
   return [
     `PyTorch's float32 attention on the same shape, measured${origin(peers)}:`,

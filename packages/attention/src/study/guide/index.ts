@@ -8,10 +8,11 @@ import {
   type ClaimCase,
 } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
+import { NO_EVIDENCE, readEvidence } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
 import { countSubject } from "./counted.ts";
-import { NO_EVIDENCE, readEvidence } from "./evidence.ts";
 import type { CountedSubject } from "./frame.ts";
+import { attentionEvidence } from "./measured.ts";
 import { renderGuide } from "./render.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -21,7 +22,7 @@ import { subjectOf } from "./subject.ts";
  * @throws EvolverError EVIDENCE_NOT_FOUND, EVIDENCE_INVALID
  */
 export async function attentionGuide({ evidence, pictures, onRung }: GuideOptions): Promise<Guide> {
-  const read = evidence === null ? NO_EVIDENCE : readEvidence(evidence);
+  const read = evidence === null ? NO_EVIDENCE : readEvidence(evidence, attentionEvidence);
   return renderGuide(await countLadder(onRung), read, { folder: pictures, common: COMMON });
 }
 

@@ -1,10 +1,9 @@
 /** The guide as one Markdown document and its pictures, from counted rungs and evidence. */
 
 import type { ClaimCase } from "@evolver/attention";
+import { comparable, type Evidence } from "@evolver/guide";
 import type { Guide } from "@evolver/lab";
 import { rooflineChart, speedChart } from "./chart.ts";
-import { comparable } from "./comparable.ts";
-import type { Evidence } from "./evidence.ts";
 import { back, front, type CountedSubject } from "./frame.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { rungPicture } from "./pictures/index.ts";

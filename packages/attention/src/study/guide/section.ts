@@ -2,9 +2,9 @@
 
 import { printShape } from "../shape.ts";
 import { SHOWN, type CountedRung } from "./counted.ts";
-import type { Evidence, LadderPair } from "./evidence.ts";
 import type { Lesson } from "./lessons/index.ts";
-import { microseconds, number, percent, prose, table } from "@evolver/guide";
+import { number } from "@evolver/base";
+import { inputOf, prose, table, TIME_HEADS, timeRow, type Evidence } from "@evolver/guide";
 import type { Subject } from "./subject.ts";
 
 export interface SectionParts {
@@ -120,28 +120,6 @@ function timesOf({ evidence, subject }: SectionParts): string {
   );
 }
 
-export const TIME_HEADS = [
-  "",
-  "CUDA, measured µs",
-  "TFLOP/s",
-  "WebGPU, measured µs",
-  "TFLOP/s",
-  "modelled µs",
-] as const;
-
-export const inputOf = ({ cuda, webgpu }: LadderPair): string => (cuda ?? webgpu)?.input ?? "";
-
-export function timeRow(first: string, { cuda, webgpu }: LadderPair, id: string): string[] {
-  const measured = [cuda, webgpu].flatMap((ladder) => {
-    const rung = ladder?.rungs.get(id);
-    if (rung === undefined) return ["not measured", ""];
-    const speed = rung.tflops.toFixed(2);
-    return [microseconds(rung.timeMs), rung.verified ? speed : `${speed}, wrong result`];
-  });
-  const modelled = (cuda?.rungs.get(id) ?? webgpu?.rungs.get(id))?.modelledTimeMs;
-  return [first, ...measured, modelled === undefined ? "" : microseconds(modelled)];
-}
-
 /** What the hardware's counters say to the simulator's. */
 function hardwareOf({ evidence, subject }: SectionParts): string[] {
   const { ncu } = evidence;
@@ -149,7 +127,7 @@ function hardwareOf({ evidence, subject }: SectionParts): string[] {
   if (ncu === null || rows.length === 0) return ["Nsight Compute's counters: not measured."];
   const flagged = rows.filter((row) => row.flagged);
   const agree = rows.filter((row) => !row.flagged).map(({ counter }) => counter);
-  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${percent(ncu.allowed)} on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
+  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${number(100 * ncu.allowed)} % on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
   if (flagged.length === 0) return [head];
   return [
     `${head} It differs on these:`,

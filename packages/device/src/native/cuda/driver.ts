@@ -5,6 +5,7 @@
 
 import { EvolverError } from "@evolver/base";
 import koffi, { type LibraryHandle } from "koffi";
+import { bindGraphCalls, type GraphCallName } from "../driver/graph.ts";
 import { bind, bindCalls, GPU_ERROR, GpuDriver, loadFirst, type GpuCallName } from "../driver/driver.ts";
 
 const LIBRARIES: Partial<Record<NodeJS.Platform, readonly string[]>> = {
@@ -29,6 +30,15 @@ const NAMES: Readonly<Record<GpuCallName, string>> = {
   eventRecord: "cuEventRecord",
   eventElapsedTime: "cuEventElapsedTime",
   eventDestroy: "cuEventDestroy_v2",
+};
+
+const GRAPH_NAMES: Readonly<Record<GraphCallName, string>> = {
+  beginCapture: "cuStreamBeginCapture_v2",
+  endCapture: "cuStreamEndCapture",
+  instantiate: "cuGraphInstantiateWithFlags",
+  launch: "cuGraphLaunch",
+  destroyGraph: "cuGraphDestroy",
+  destroyExecutable: "cuGraphExecDestroy",
 };
 
 /** Signatures of what only CUDA has, or has in this form. */
@@ -77,7 +87,8 @@ export function loadCudaDriver(): CudaDriver {
   ]);
   const cuda = Object.fromEntries(own) as CudaCalls;
   const errorText = (code: number): string => describeError(cuda, code);
-  const driver = new GpuDriver({ id: "cuda", calls, sticky: STICKY, errorText });
+  const graphCalls = bindGraphCalls(library, GRAPH_NAMES);
+  const driver = new GpuDriver({ id: "cuda", calls, graphCalls, sticky: STICKY, errorText });
   const code = cuda.cuInit(0);
   if (code === GPU_ERROR.noDevice) throw unavailable("the NVIDIA driver sees no GPU", "check `nvidia-smi`");
   if (code !== GPU_ERROR.success) {

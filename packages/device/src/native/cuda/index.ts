@@ -2,6 +2,7 @@
 
 import type { Emitted, KernelIR } from "@evolver/kernel";
 import type { CompiledCode } from "../driver/cache.ts";
+import { deviceRows } from "../../core/rows.ts";
 import { GpuDevice } from "../driver/device.ts";
 import type { Handle } from "../driver/driver.ts";
 import { compileCuda } from "./compile.ts";
@@ -37,6 +38,7 @@ export function openCuda(options: CudaOptions = {}): CudaDevice {
 
 export class CudaDevice extends GpuDevice {
   override readonly id = "cuda";
+  override readonly forwardProgress = deviceRows.cuda.forwardProgress;
   /** "sm_90a": what kernels are compiled for. */
   readonly architecture: string;
   /** "13.0". */

@@ -2,7 +2,8 @@
 
 import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { AnyTypedArray, TypedArrayOf } from "../../core/device.ts";
-import { newArray, OwnedBuffer, type BufferOwner } from "../../core/launch.ts";
+import { newArray } from "../../core/arrays.ts";
+import { OwnedBuffer, type BufferOwner } from "../../core/buffer.ts";
 import { GPU_ERROR, type GpuDriver, type Handle } from "./driver.ts";
 
 export class GpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {

@@ -6,13 +6,15 @@ import type {
   ClockedDevice,
   DeviceBuffer,
   DeviceLimits,
+  LaunchGraph,
   MachineFacts,
   TypedArrayOf,
 } from "../../core/device.ts";
-import { checkBufferContents, type BufferOwner } from "../../core/launch.ts";
+import { checkBufferContents, type BufferOwner } from "../../core/buffer.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import { EVENT_DEFAULT, GPU_ERROR, STREAM_NON_BLOCKING, type GpuDriver, type Handle } from "./driver.ts";
+import { captureGraph } from "./graph.ts";
 import { GpuProgram } from "./program.ts";
 
 /** What is known about the GPU when it is opened. */
@@ -28,7 +30,7 @@ export abstract class GpuDevice implements ClockedDevice, BufferOwner {
   abstract readonly id: "cuda" | "hip";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = true;
+  abstract readonly forwardProgress: boolean;
   readonly limits: DeviceLimits;
   readonly machine: MachineFacts;
   readonly driver: GpuDriver;
@@ -100,6 +102,13 @@ export abstract class GpuDevice implements ClockedDevice, BufferOwner {
     const elapsed = new Float32Array(1);
     this.driver.check(call.eventElapsedTime(elapsed, start, end), "reading the time");
     return elapsed[0] as number;
+  }
+
+  /** Null where the driver is too old for graphs. */
+  capture(enqueue: () => void): LaunchGraph | null {
+    const { graphCalls } = this.driver;
+    this.driver.assertUsable();
+    return graphCalls === null ? null : captureGraph(this.driver, graphCalls, this.stream, enqueue);
   }
 
   /** Waits for all work, leaving the event loop free where it takes long. */

@@ -6,6 +6,7 @@
 import { EvolverError } from "@evolver/base";
 import type { LibraryHandle } from "koffi";
 import koffi from "koffi";
+import type { GraphCalls } from "./graph.ts";
 
 /** A handle or device pointer of the driver, as an address. */
 export type Handle = bigint;
@@ -89,6 +90,8 @@ export function loadFirst(candidates: readonly string[]): LibraryHandle | { read
 export interface GpuDriverOptions {
   readonly id: "cuda" | "hip";
   readonly calls: GpuCalls;
+  /** Null where the driver is too old for graphs. */
+  readonly graphCalls: GraphCalls | null;
   /** Errors after which the context can do nothing more. */
   readonly sticky: ReadonlySet<number>;
   /** "CUDA_ERROR_INVALID_VALUE (invalid argument)". */
@@ -98,12 +101,14 @@ export interface GpuDriverOptions {
 export class GpuDriver {
   readonly id: "cuda" | "hip";
   readonly call: GpuCalls;
+  readonly graphCalls: GraphCalls | null;
   readonly #options: GpuDriverOptions;
   #lost: string | null = null;
 
   constructor(options: GpuDriverOptions) {
     this.id = options.id;
     this.call = options.calls;
+    this.graphCalls = options.graphCalls;
     this.#options = options;
   }
 

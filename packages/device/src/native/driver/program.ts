@@ -3,7 +3,8 @@
 import { emit, type Emitted, type EmitOptions, type KernelIR, type Params } from "@evolver/kernel";
 import koffi from "koffi";
 import type { ClockedProgram, Launch, RunResult } from "../../core/device.ts";
-import { assertOpen, resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
+import { assertOpen } from "../../core/buffer.ts";
+import { resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import type { GpuDevice } from "./device.ts";

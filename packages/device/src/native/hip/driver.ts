@@ -16,6 +16,7 @@ import {
   type ForeignFunction,
   type GpuCallName,
 } from "../driver/driver.ts";
+import { bindGraphCalls, type GraphCallName } from "../driver/graph.ts";
 
 const NAMES: Readonly<Record<GpuCallName, string>> = {
   memGetInfo: "hipMemGetInfo",
@@ -34,6 +35,15 @@ const NAMES: Readonly<Record<GpuCallName, string>> = {
   eventRecord: "hipEventRecord",
   eventElapsedTime: "hipEventElapsedTime",
   eventDestroy: "hipEventDestroy",
+};
+
+const GRAPH_NAMES: Readonly<Record<GraphCallName, string>> = {
+  beginCapture: "hipStreamBeginCapture",
+  endCapture: "hipStreamEndCapture",
+  instantiate: "hipGraphInstantiateWithFlags",
+  launch: "hipGraphLaunch",
+  destroyGraph: "hipGraphDestroy",
+  destroyExecutable: "hipGraphExecDestroy",
 };
 
 const SIGNATURES = {
@@ -99,7 +109,8 @@ export function loadHipDriver(): HipDriver {
     bind(library, `const char *${each}(int error)`, missing),
   ) as [ForeignFunction, ForeignFunction];
   const errorText = (code: number): string => `${String(name(code))} (${String(meaning(code))})`;
-  const driver = new GpuDriver({ id: "hip", calls, sticky: STICKY, errorText });
+  const graphCalls = bindGraphCalls(library, GRAPH_NAMES);
+  const driver = new GpuDriver({ id: "hip", calls, graphCalls, sticky: STICKY, errorText });
   const count = new Int32Array(1);
   const code = hip.hipInit(0) || hip.hipGetDeviceCount(count);
   if (code === GPU_ERROR.noDevice || (code === GPU_ERROR.success && count[0] === 0))

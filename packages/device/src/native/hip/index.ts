@@ -2,6 +2,7 @@
 
 import type { Emitted, KernelIR } from "@evolver/kernel";
 import type { CompiledCode } from "../driver/cache.ts";
+import { deviceRows } from "../../core/rows.ts";
 import { GpuDevice } from "../driver/device.ts";
 import { compileHip } from "./compile.ts";
 import {
@@ -28,6 +29,7 @@ export function openHip(options: HipOptions = {}): HipDevice {
 
 export class HipDevice extends GpuDevice {
   override readonly id = "hip";
+  override readonly forwardProgress = deviceRows.hip.forwardProgress;
   /** "gfx942:sramecc+:xnack-": what kernels are compiled for. */
   readonly architecture: string;
   /** Of the run time: "6.2". */

@@ -4,7 +4,8 @@
  * the walk over those is emitter.ts's, and what each becomes is the target's (target.ts).
  */
 
-import type { BuiltinName, KernelIR } from "../../ir/nodes.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { KernelIR } from "../../ir/nodes.ts";
 import type { Site } from "../../ir/site.ts";
 import type { Memory, PhaseBarrier, ScalarType, Value, Variable } from "../../ir/types.ts";
 import { atom, simple, type Expression } from "./expression.ts";

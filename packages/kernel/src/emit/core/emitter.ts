@@ -5,9 +5,9 @@
  */
 
 import { assertNever } from "@evolver/base";
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   Block,
-  BuiltinName,
   ForNode,
   IfNode,
   KernelIR,

@@ -1,7 +1,9 @@
 /** Names in emitted code: readable, unique among what is in scope, and never a word of the target language. */
 
-import type { BuiltinName, Node, SubgroupOp } from "../../ir/nodes.ts";
-import type { OpName } from "../../ir/ops.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { Node } from "../../ir/nodes.ts";
+import { ops } from "../../ir/ops.ts";
+import { subgroupOps } from "../../ir/subgroup.ts";
 import { memoriesOf, variablesOf } from "../../ir/walk.ts";
 
 /** Words of C++, CUDA, HIP, WGSL and JavaScript that people may well choose as names. */
@@ -92,74 +94,13 @@ export class Names {
   }
 }
 
-/** Words for results; where an operation has none here, its result is called "value". */
-const OP_NAMES: Readonly<Partial<Record<OpName, string>>> = {
-  add: "sum",
-  sub: "difference",
-  mul: "product",
-  div: "quotient",
-  divTrunc: "quotient",
-  divFloor: "quotient",
-  remTrunc: "remainder",
-  modFloor: "remainder",
-  min: "smaller",
-  max: "larger",
-  neg: "negated",
-  abs: "magnitude",
-  fma: "fused",
-  select: "chosen",
-  sqrt: "root",
-  rsqrt: "inverseRoot",
-  exp: "power",
-  exp2: "power",
-  exp2Flushed: "power",
-  log: "logarithm",
-  log2: "logarithm",
-  sin: "sine",
-  cos: "cosine",
-  tanh: "tangent",
-  floor: "rounded",
-  ceil: "rounded",
-  round: "rounded",
-  trunc: "rounded",
-  shl: "shifted",
-  shr: "shifted",
-  popcount: "bitCount",
-  clz: "leadingZeros",
-  toF32: "converted",
-  toF16: "converted",
-  toBF16: "converted",
-  toI32: "converted",
-  toU32: "converted",
-  bitcastF32: "bits",
-  bitcastI32: "bits",
-  bitcastU32: "bits",
-};
-
-const SUBGROUP_NAMES: Readonly<Record<SubgroupOp, string>> = {
-  sum: "total",
-  min: "smallest",
-  max: "largest",
-  any: "anyLane",
-  all: "allLanes",
-  ballot: "ballot",
-  broadcast: "shuffled",
-  broadcastFirst: "shuffled",
-  shuffle: "shuffled",
-  shuffleXor: "shuffled",
-  shuffleUp: "shuffled",
-  shuffleDown: "shuffled",
-  inclusiveSum: "inclusiveSum",
-  exclusiveSum: "exclusiveSum",
-};
-
 /** A word for the value that a node gives: of the operation, or of what is read. */
 export function hintFor(node: Node): string {
   if (node.kind === "op") {
     if (node.result.type === "index") return "offset";
-    return node.result.type === "bool" ? "condition" : (OP_NAMES[node.op] ?? "value");
+    return node.result.type === "bool" ? "condition" : ops[node.op].noun;
   }
-  if (node.kind === "subgroup") return SUBGROUP_NAMES[node.op];
+  if (node.kind === "subgroup") return subgroupOps[node.op].noun;
   const source = memoriesOf(node)[0]?.memory ?? variablesOf(node)[0]?.variable;
   if (source === undefined) return "value";
   return `${source.name}${node.kind === "atomic" ? "Before" : "Value"}`;

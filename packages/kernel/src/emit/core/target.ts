@@ -4,6 +4,7 @@
  * the walk over the kernel that asks the parts is emitter.ts's, and the targets themselves are in cpp/, wgsl/ and js/.
  */
 
+import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   ArriveNode,
   AsyncCopyNode,
@@ -11,7 +12,6 @@ import type {
   AwaitCopiesNode,
   AwaitPhaseNode,
   BarrierNode,
-  BuiltinName,
   ForNode,
   KernelIR,
   Node,

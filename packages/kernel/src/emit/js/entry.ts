@@ -1,7 +1,8 @@
 /** The file of a kernel in JavaScript: the module's `run` with its loops over workgroups and invocations. */
 
 import { assertNever } from "@evolver/base";
-import type { BuiltinName, KernelIR } from "../../ir/nodes.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { KernelIR } from "../../ir/nodes.ts";
 import type { ScalarParam } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { headerComment } from "../core/finish.ts";

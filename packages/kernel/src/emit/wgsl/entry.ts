@@ -3,7 +3,8 @@
  * it takes and those that are computed from them.
  */
 
-import type { BuiltinName, KernelIR } from "../../ir/nodes.ts";
+import type { BuiltinName } from "../../ir/builtins.ts";
+import type { KernelIR } from "../../ir/nodes.ts";
 import type { WordType } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { headerComment } from "../core/finish.ts";

@@ -3,7 +3,7 @@
 import type { CycleRecord } from "../record.ts";
 import { gatherStatistics } from "../../sampler/statistics.ts";
 import { memoryOf } from "../../sampler/sampler.ts";
-import type { Space } from "../../study/study.ts";
+import type { Space } from "../../study/point.ts";
 import { table } from "./text.ts";
 
 /** @param records of one objective */

@@ -1,7 +1,8 @@
 /** `PROGRESS.md`: the champions of each objective and what they gained. */
 
 import type { CycleRecord } from "../record.ts";
-import { counted, byObjective, countRejected, formatSpeedup, formatTime, table } from "./text.ts";
+import { counted } from "@evolver/base";
+import { byObjective, countRejected, formatSpeedup, formatTime, table } from "./text.ts";
 
 export function renderProgress(records: readonly CycleRecord[]): string {
   const parts = ["# Progress", "", "Rendered from `records/`; edits here are lost.", ""];

@@ -1,25 +1,14 @@
-/** Small helpers of the renderings: numbers, tables, and which records belong together. */
+/** Small helpers of the renderings: times, tables, and which records belong together. */
 
+import { duration, orNothing, times } from "@evolver/base";
 import { objectiveSlug } from "../record.ts";
 import type { CycleRecord } from "../record.ts";
 
-/** Four significant digits, in a unit that fits. */
-export function formatTime(timeMs: number | null): string {
-  if (timeMs === null) return "–";
-  if (timeMs >= 1000) return `${(timeMs / 1000).toPrecision(4)} s`;
-  if (timeMs >= 1) return `${timeMs.toPrecision(4)} ms`;
-  return `${(timeMs * 1000).toPrecision(4)} µs`;
-}
+/** Four digits that matter, in a unit that fits. */
+export const formatTime = (timeMs: number | null): string => orNothing(timeMs, (ms) => duration(ms, 4));
 
 /** A ratio, with a digit more where it is small. */
-export function formatSpeedup(ratio: number): string {
-  return `${ratio.toFixed(ratio < 1.1 ? 3 : 2)}×`;
-}
-
-/** "1 cycle", "2 cycles", "143,769,600 points". */
-export function counted(count: number, what: string): string {
-  return `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`;
-}
+export const formatSpeedup = (ratio: number): string => times(ratio, ratio < 1.1 ? 3 : 2);
 
 /** A Markdown table; a bar in a cell is escaped. */
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -7,7 +7,7 @@ import { buffer, kernel, u32 } from "@evolver/kernel";
 import type { Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, FILL_BLOCK, once, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, Setup } from "../spec.ts";
-import { findPlateaus } from "../statistics.ts";
+import { findPlateaus } from "../curves.ts";
 import {
   bySize,
   doubling,

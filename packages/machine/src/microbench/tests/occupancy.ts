@@ -9,7 +9,7 @@ import type { Kernel } from "@evolver/kernel";
 import { fill, FILL_BLOCK, once, POISON, randomHalf, report, randomise, verdictParam } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
-import { findKnee } from "../statistics.ts";
+import { findKnee } from "../curves.ts";
 import { bySize, doubling, figure, measured, powerOfTwo, seriesBy, type Plan, type Test } from "../test.ts";
 
 const SEED = 0x1b873593;

@@ -37,6 +37,6 @@ export function lessonOf(rung: string): Lesson {
   const lesson = Object.hasOwn(lessons, rung) ? lessons[rung] : undefined;
   if (lesson !== undefined) return lesson;
   throw new EvolverError("LESSON_MISSING", `the guide has no lesson for ${rung}`, {
-    hint: "write one in packages/studies/src/attention/guide/lessons, with questions",
+    hint: "write one in packages/attention/src/study/guide/lessons, with questions",
   });
 }

@@ -1,0 +1,91 @@
+/** The part of a command that depends on a study: its options, which the registry's entry says, and its help. */
+
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { EvolverError } from "@evolver/base";
+import type { Study, StudyInput, StudyOption } from "@evolver/lab";
+import { loadStudy, studyNames } from "@evolver/studies";
+
+/** Adds the argument `<study>` and the options of the study that it names. @param command with all its own options */
+export async function addStudyArgument(command: Command, args: readonly string[]): Promise<Command> {
+  command.argument("<study>", studyNames.join(", "));
+  // Where none is named, the error is about that, and not about the options that a study may have.
+  if (!(await addStudyOptions(command, args))) command.allowUnknownOption().allowExcessArguments();
+  return command;
+}
+
+/**
+ * Adds the options of the study that the arguments name. Where they name none, the command's help lists those of all.
+ *
+ * @param command with all options of its own
+ * @returns whether they name one
+ */
+export async function addStudyOptions(command: Command, args: readonly string[]): Promise<boolean> {
+  const name = namedStudy(command, args);
+  if (name !== null) {
+    for (const option of (await loadStudy(name)).options) command.addOption(commanderOption(option));
+    return true;
+  }
+  const helps = await Promise.all(studyNames.map(async (each) => helpOf(await loadStudy(each))));
+  command.addHelpText("after", `\nStudies and their options:\n${helps.join("\n")}`);
+  return false;
+}
+
+/** What the user gave of the study's options. */
+export function givenInput({ options }: Study, flags: object): StudyInput {
+  const given = new Map<string, unknown>(Object.entries(flags));
+  return Object.fromEntries(
+    options.flatMap((option) => {
+      const value = given.get(commanderOption(option).attributeName());
+      return value === undefined ? [] : [[option.name, value]];
+    }),
+  ) as StudyInput;
+}
+
+/**
+ * A study by its name where it has a power, such as a ladder, that not all have.
+ *
+ * @throws EvolverError UNKNOWN_STUDY, STUDY_LACKS
+ */
+export async function studyWith<K extends "ladder" | "guide" | "kernel">(
+  name: string,
+  power: K,
+): Promise<Study & Required<Pick<Study, K>>> {
+  const study = await loadStudy(name);
+  if (study[power] !== undefined) return study as Study & Required<Pick<Study, K>>;
+  throw new EvolverError("STUDY_LACKS", `the study ${name} has no ${power}`, {
+    hint: `give it one: \`${power}\` of its Study`,
+  });
+}
+
+/** The first argument that is a study or names one before a slash, and is no value of an option of the command's own. */
+function namedStudy(command: Command, args: readonly string[]): string | null {
+  const trial = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  for (const { flags } of command.options) trial.addOption(new Option(flags));
+  try {
+    const { operands, unknown } = trial.parseOptions(args.slice(1));
+    const names = [...operands, ...unknown].map((argument) => argument.split("/")[0] as string);
+    return names.find((name) => studyNames.includes(name)) ?? null;
+  } catch (error) {
+    // Such as an option without its value: the command itself will say so.
+    if (error instanceof CommanderError) return null;
+    throw error;
+  }
+}
+
+function commanderOption({ name, value, help, parse }: StudyOption): Option {
+  const option = new Option(`--${name} <${value}>`, help);
+  if (parse === undefined) return option;
+  return option.argParser((text: string) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      throw error instanceof EvolverError ? new InvalidArgumentError(error.message) : error;
+    }
+  });
+}
+
+/** As commander writes a command's options, on lines of their own. */
+function helpOf({ id, title, options }: Study): string {
+  const lines = options.map(({ name, value, help }) => `    ${`--${name} <${value}>`.padEnd(20)} ${help}`);
+  return [`  ${id}: ${title}`, ...lines].join("\n");
+}

@@ -1,0 +1,15 @@
+/** What is said of arguments that are wrong. */
+
+import { EvolverError } from "@evolver/base";
+
+/** A value in a few words, for messages. */
+export function describe(value: unknown): string {
+  if (value === null || value === undefined || typeof value === "number") return String(value);
+  if (typeof value === "object") return `a ${value.constructor?.name ?? "object"}`;
+  return `a ${typeof value}`;
+}
+
+/** INVALID_ARGUMENT. */
+export function invalid(what: string, hint?: string, where?: EvolverError["where"]): EvolverError {
+  return new EvolverError("INVALID_ARGUMENT", what, { hint, where });
+}

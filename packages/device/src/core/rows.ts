@@ -1,0 +1,85 @@
+/**
+ * What is known of a device before it is opened, one row each. Devices take their own facts from here; how each is
+ * opened is open.ts's, and what it promises beyond the language's core the conformance suite's.
+ */
+
+import type { EmitTarget } from "@evolver/kernel";
+import type { DeviceId } from "./device.ts";
+
+export interface DeviceRow {
+  /** For people. */
+  readonly title: string;
+  /** What runs the kernels; "any" where a driver decides, which may be a processor underneath. */
+  readonly hardware: "processor" | "gpu" | "any";
+  /** Whether it has a clock of its own and takes launches without waiting (ClockedDevice). */
+  readonly clocked: boolean;
+  /** Whether a launch's time says how fast the hardware is; where not, times are a model's. */
+  readonly measures: boolean;
+  /** Whether results say what a launch did and what is wrong with it: counters and findings, with the kernel's names. */
+  readonly reports: boolean;
+  /** Whether subgroups of a workgroup may wait for each other: Device.forwardProgress. */
+  readonly forwardProgress: boolean;
+  /** The language that kernels are emitted in; null where the device runs the IR itself. */
+  readonly target: EmitTarget | null;
+  /** Whether it needs Node. */
+  readonly nodeOnly: boolean;
+}
+
+export const deviceRows = Object.freeze({
+  sim: {
+    title: "the simulator",
+    hardware: "processor",
+    clocked: false,
+    measures: false,
+    reports: true,
+    forwardProgress: true,
+    target: null,
+    nodeOnly: false,
+  },
+  cpu: {
+    title: "the processor",
+    hardware: "processor",
+    clocked: false,
+    measures: true,
+    reports: false,
+    forwardProgress: false,
+    target: null,
+    nodeOnly: false,
+  },
+  webgpu: {
+    title: "WebGPU",
+    hardware: "any",
+    clocked: true,
+    measures: true,
+    reports: false,
+    forwardProgress: false,
+    target: "wgsl",
+    nodeOnly: false,
+  },
+  cuda: {
+    title: "NVIDIA's driver",
+    hardware: "gpu",
+    clocked: true,
+    measures: true,
+    reports: false,
+    forwardProgress: true,
+    target: "cuda",
+    nodeOnly: true,
+  },
+  hip: {
+    title: "AMD's driver",
+    hardware: "gpu",
+    clocked: true,
+    measures: true,
+    reports: false,
+    forwardProgress: true,
+    target: "hip",
+    nodeOnly: true,
+  },
+} as const satisfies Record<DeviceId, DeviceRow>);
+
+/** In the order in which they are listed. */
+export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(deviceRows) as DeviceId[]);
+
+/** Whether a text names a device. */
+export const isDeviceId = (id: string): id is DeviceId => Object.hasOwn(deviceRows, id);

@@ -1,0 +1,77 @@
+/** Runs compiled kernels in the thread that it is called from. The main thread and the workers share it. */
+
+import type { ImportedMath } from "../operations/mathematics.ts";
+
+/** Calls round to f32 by themselves, so these are the functions of math.ts. */
+const mathematics: Readonly<Record<ImportedMath, (x: number) => number>> = {
+  log: Math.log,
+  log2: Math.log2,
+  sin: Math.sin,
+  cos: Math.cos,
+  tanh: Math.tanh,
+};
+
+export type RunWorkgroups = (
+  args: number,
+  shared: number,
+  context: number,
+  first: number,
+  end: number,
+) => void;
+
+export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunWorkgroups {
+  const instance = new WebAssembly.Instance(module, { env: { memory, ...mathematics } });
+  return instance.exports.run as RunWorkgroups;
+}
+
+/** Where a launch finds its data in the device's memory, as byte addresses. */
+export interface LaunchAddresses {
+  readonly args: number;
+  readonly shared: number;
+  readonly context: number;
+  /** A 32-bit word: the first workgroup that no thread has taken yet. */
+  readonly counter: number;
+}
+
+/** Threads take at most so much work at once, so that they end at about the same time. */
+const BATCH_MS = 1;
+
+export interface Share {
+  /** Of the whole launch. */
+  readonly workgroups: number;
+  /** Threads that take from them. */
+  readonly threads: number;
+  /** When to stop taking more, counted from now. */
+  readonly limitMs: number;
+}
+
+/**
+ * Takes workgroups and runs them until none is left, or until the time limit has passed.
+ *
+ * @returns whether none is left
+ */
+export function takeWorkgroups(
+  run: RunWorkgroups,
+  memory: WebAssembly.Memory,
+  addresses: LaunchAddresses,
+  { workgroups: total, threads, limitMs }: Share,
+): boolean {
+  const counter = new Int32Array(memory.buffer, addresses.counter, 1);
+  const start = performance.now();
+  let before = start;
+  let batch = 1;
+  for (;;) {
+    const first = Atomics.add(counter, 0, batch);
+    if (first >= total) return true;
+    const end = Math.min(total, first + batch);
+    run(addresses.args, addresses.shared, addresses.context, first, end);
+    if (end === total) return true;
+    const now = performance.now();
+    if (now - start >= limitMs) return false;
+    if (now - before < BATCH_MS / 2) {
+      const fair = Math.ceil((total - end) / (4 * threads));
+      batch = Math.max(1, Math.min(batch * 2, fair));
+    }
+    before = now;
+  }
+}

@@ -1,0 +1,79 @@
+/** A plan on a device, as those see it who run, time and read it. How one is made is bind.ts's. */
+
+import type {
+  AnyTypedArray,
+  Device,
+  DeviceBuffer,
+  LaunchGraph,
+  RunResult,
+  TypedArrayOf,
+} from "../core/device.ts";
+import type { Plan, PlanTypes } from "./plan.ts";
+
+/** What a launch has other than the plan's. */
+export interface LaunchChange {
+  /** Index of the launch; the first if absent. */
+  readonly launch?: number;
+  readonly workgroups?: number | readonly [number, number?, number?];
+  /** Scalars by the parameters' names. */
+  readonly args?: Readonly<Record<string, number>>;
+  /** Only on `sim`: the workgroups to run, by linear index. */
+  readonly sample?: readonly number[];
+}
+
+/** For a launch, by its index: the workgroups to run (linear indices), or null for all. Only on `sim`. */
+export type Sampling = (launch: number) => readonly number[] | null;
+
+/** As much of a bound plan as measuring takes: running it, with nothing to change or to free. */
+export interface RunnablePlan {
+  readonly plan: Plan;
+  readonly device: Device;
+  /**
+   * Zeroes the scratch that asked for it, then runs all launches and waits. One result a launch: its time, and on `sim`
+   * its counters and findings.
+   */
+  run(sample?: Sampling): Promise<readonly RunResult[]>;
+  /**
+   * Enqueues all launches once and does not wait; what is enqueued runs in order. Null where the device has no clock of
+   * its own, or scratch has to be zeroed before each run.
+   */
+  readonly enqueue: (() => void) | null;
+}
+
+export interface BoundPlan<B extends PlanTypes = PlanTypes> extends RunnablePlan {
+  /** By the plan's names: the caller's, and those made here. */
+  readonly buffers: { readonly [K in keyof B]: DeviceBuffer<B[K]> };
+  /** Runs one launch with changes, on the same buffers, and waits. */
+  runChanged(change: LaunchChange): Promise<RunResult>;
+  /**
+   * Milliseconds that all launches together take, on average over so many executions back to back: by the device's
+   * clock where it has one, else as the device says of each launch, else (`sim`) by the wall clock around them.
+   */
+  time(executions?: number): Promise<number>;
+  /** A copy of what a buffer holds: as many elements as the plan says, even where the caller's buffer is longer. */
+  read<N extends keyof B & string>(name: N): Promise<TypedArrayOf<B[N]>>;
+  /** Replaces what a buffer holds, from its first element on. */
+  write<N extends keyof B & string>(name: N, data: AnyTypedArray): Promise<void>;
+  /**
+   * All launches as one graph of the driver's, which a single call enqueues: for chains of small kernels. Null where
+   * `enqueue` is, or where the driver has no graphs. Valid as long as the bound plan; to be destroyed before it.
+   */
+  capture(): LaunchGraph | null;
+  /** Frees the buffers that were made here, and none of the caller's. */
+  destroy(): void;
+}
+
+export interface BindOptions {
+  /**
+   * Buffers of the caller's, by the plan's names, for any role: of this device, of the plan's element type and at least
+   * as long. What they hold is the caller's business, scratch too; only scratch that is zeroed before each run is written.
+   */
+  readonly buffers?: Readonly<Record<string, DeviceBuffer>>;
+  /** What inputs hold that are made here, by name: all that are not among `buffers`. */
+  readonly inputs?: Readonly<Record<string, AnyTypedArray>>;
+  /**
+   * What outputs and scratch made here hold at first: zeros (the default), or NaN in every element, so that what no
+   * launch wrote shows. Scratch that is to begin with zeros does so anyway.
+   */
+  readonly fill?: "zeros" | "nan";
+}

@@ -1,0 +1,8 @@
+export { bindPlan } from "./bind.ts";
+export { bitsOf, nans } from "./bits.ts";
+export type * from "./bound.ts";
+export { buildPlan, type LaunchOptions, type PlanArgs, type PlanBuilder } from "./build.ts";
+export { checkPlan } from "./check.ts";
+export * from "./plan.ts";
+export { programFor } from "./programs.ts";
+export { parsePlan, planHash, printPlan } from "./wire.ts";

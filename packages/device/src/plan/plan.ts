@@ -1,0 +1,62 @@
+/**
+ * A plan: launches of kernels over named buffers, in order, as plain data. It can be written down, sent to another
+ * process, hashed and compared; nothing runs until `bindPlan` puts it on a device. What makes a plan is build.ts's,
+ * whether one is well-formed check.ts's, and how it is written wire.ts's.
+ */
+
+import type { BuildOptions, ElementType, KernelIR } from "@evolver/kernel";
+import type { Device } from "../core/device.ts";
+
+/** What kernels of a plan are built for. */
+export type PlanBuild = Required<BuildOptions>;
+
+/** What kernels for a device are built for. */
+export const buildOf = ({ subgroupSize, forwardProgress }: Device): PlanBuild => ({
+  subgroup: subgroupSize,
+  forwardProgress,
+});
+
+export type BufferRole = "input" | "output" | "scratch";
+
+export interface PlanBuffer {
+  readonly name: string;
+  /** Inputs and outputs are whoever's who runs the plan; scratch is what its launches hand on to each other or keep. */
+  readonly role: BufferRole;
+  readonly element: ElementType;
+  /** In elements. */
+  readonly length: number;
+  /**
+   * Scratch only. Without it, scratch holds garbage at first and then garbage or what the last run left; with true, it
+   * is zeroed before each run; with "once", before the first, for kernels that leave zeros behind.
+   */
+  readonly zeroed?: boolean | "once";
+}
+
+/** A number for a scalar parameter, the name of one of the plan's buffers for a buffer. */
+export type PlanArgument = number | { readonly buffer: string };
+
+export interface PlanLaunch {
+  /** Index into the plan's kernels. */
+  readonly kernel: number;
+  /** On x, y and z. */
+  readonly workgroups: readonly [number, number, number];
+  /** One for each parameter of the kernel. */
+  readonly args: Readonly<Record<string, PlanArgument>>;
+}
+
+/** The element types of a plan's buffers by their names, where the compiler knows them. */
+export type PlanTypes = Readonly<Record<string, ElementType>>;
+
+/** Has no value: it tells the compiler what a plan's buffers hold, so that reading one gives the right array. */
+declare const types: unique symbol;
+
+export interface Plan<B extends PlanTypes = PlanTypes> {
+  readonly kernels: readonly KernelIR[];
+  readonly buffers: readonly PlanBuffer[];
+  /** Run in order. */
+  readonly launches: readonly PlanLaunch[];
+  readonly [types]?: B;
+}
+
+/** How many workgroups a launch has. */
+export const workgroupCount = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;

@@ -1,0 +1,224 @@
+/** Plans as data: what the builder makes and the compiler refuses, what is refused when a plan is bound, and sharing. */
+
+import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  bindPlan,
+  buildOf,
+  buildPlan,
+  checkPlan,
+  openDevice,
+  openSim,
+  parsePlan,
+  planHash,
+  programFor,
+  type Device,
+  type Plan,
+} from "../../src/index.ts";
+import { COLUMNS, counting, invert, normalise, ROWS, rowsInput, scaleRows, sumRows } from "./kernels.ts";
+
+let sim: Device;
+let cpu: Device;
+beforeAll(async () => {
+  sim = await openDevice("sim");
+  cpu = await openDevice("cpu");
+});
+afterAll(async () => {
+  await sim.close();
+  await cpu.close();
+});
+
+const code = (name: string) => expect.objectContaining({ code: name });
+
+describe("the builder", () => {
+  it("gives plain data, with a kernel that is launched twice once", () => {
+    const plan = buildPlan({ subgroup: 32, forwardProgress: true })
+      .input("x", f32, 4)
+      .scratch("y", f32, 4, "once")
+      .launch(invert, { workgroups: [1, 1], args: { x: "x", n: 4 } })
+      .launch(invert, { workgroups: 2, args: { x: "y", n: 4 } })
+      .done();
+    expect(plan).toEqual({
+      kernels: [invert.build({ subgroup: 32 })],
+      buffers: [
+        { name: "x", role: "input", element: "f32", length: 4 },
+        { name: "y", role: "scratch", element: "f32", length: 4, zeroed: "once" },
+      ],
+      launches: [
+        { kernel: 0, workgroups: [1, 1, 1], args: { x: { buffer: "x" }, n: 4 } },
+        { kernel: 0, workgroups: [2, 1, 1], args: { x: { buffer: "y" }, n: 4 } },
+      ],
+    });
+  });
+
+  it("lets plans share a beginning", () => {
+    const begun = buildPlan(buildOf(sim)).input("x", f32, 4);
+    const launched = begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4 } });
+    expect(begun.done().launches).toHaveLength(0);
+    expect(launched.done().launches).toHaveLength(1);
+  });
+
+  it("is held to the kernels' parameters by the compiler", () => {
+    const begun = buildPlan(buildOf(sim)).input("x", f32, 4).scratch("n", u32, 4);
+    const wrong = [
+      // @ts-expect-error a buffer of another type
+      () => begun.launch(invert, { workgroups: 1, args: { x: "n", n: 4 } }).done(),
+      // @ts-expect-error a buffer that is not there
+      () => begun.launch(invert, { workgroups: 1, args: { x: "y", n: 4 } }).done(),
+      // @ts-expect-error a name for a scalar
+      () => begun.launch(invert, { workgroups: 1, args: { x: "x", n: "n" } }).done(),
+      // @ts-expect-error a parameter left out
+      () => begun.launch(invert, { workgroups: 1, args: { x: "x" } }).done(),
+      // @ts-expect-error a parameter too many
+      () => begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4, m: 4 } }).done(),
+    ];
+    for (const build of wrong) expect(build).toThrow(code("PLAN_INVALID") as Error);
+    expect(() => begun.input("x", f32, 4).done()).toThrow("Two buffers are called x.");
+    expect(() => begun.input("z", f32, -1).done()).toThrow("Buffer z has length -1.");
+  });
+});
+
+describe("a plan is not well-formed", () => {
+  const good = normalise(openSim());
+  it.each<[string, Partial<Record<keyof Plan, unknown>>, string]>([
+    ["without lists", { launches: null }, "A plan has lists of kernels, buffers and launches."],
+    [
+      "with a type that there is not",
+      { buffers: [{ ...good.buffers[0], element: "f64" }] },
+      "Buffer x has element type f64.",
+    ],
+    [
+      "with a role that there is not",
+      { buffers: [{ ...good.buffers[0], role: "spare" }] },
+      "Buffer x is no input, output or scratch.",
+    ],
+    ["without its kernel", { kernels: [] }, "Launch 0 is of kernel 0, and there are 0."],
+    [
+      "with half a workgroup",
+      { launches: [{ ...good.launches[0], workgroups: [0.5, 1, 1] }] },
+      "Launch 0 has workgroups [0.5, 1, 1].",
+    ],
+    [
+      "without a number",
+      { launches: [{ ...good.launches[0], args: { x: { buffer: "x" }, sums: { buffer: "sums" } } }] },
+      "Launch 0 of sumRows lacks a number for columns.",
+    ],
+  ])("%s", (_, change, message) => {
+    const plan = { ...good, ...change } as Plan;
+    expect(() => checkPlan(plan)).toThrow(message);
+    expect(() => checkPlan(plan)).toThrow(code("PLAN_INVALID") as Error);
+  });
+
+  it("as text", () => {
+    expect(() => parsePlan("{")).toThrow("The plan is not JSON.");
+    expect(() => parsePlan("[]")).toThrow("The plan has no list of kernels.");
+  });
+});
+
+it("the hash of a plan knows what it does, and nothing of what its scratch is called", () => {
+  const plan = normalise(sim);
+  const renamed = JSON.parse(JSON.stringify(plan).replaceAll('"sums"', '"totals"')) as Plan;
+  const argument = {
+    ...plan.launches[0],
+    args: { x: { buffer: "x" }, sums: { buffer: "totals" }, columns: 7 },
+  };
+  const launches = [
+    argument,
+    { ...plan.launches[1], args: { ...plan.launches[1]?.args, x: { buffer: "totals" } } },
+    { ...plan.launches[2], args: { ...plan.launches[2]?.args, factors: { buffer: "totals" } } },
+  ];
+  const other = { ...plan, buffers: renamed.buffers, launches } as Plan;
+  expect(planHash(other)).toBe(planHash(plan));
+  expect(planHash(normalise(sim, 2))).not.toBe(planHash(plan));
+  expect(planHash(counting(sim))).not.toBe(planHash(counting(sim, "once")));
+});
+
+describe("what is given for a plan's buffers", () => {
+  const f = (length: number, device = sim) => device.createBuffer("f32", length);
+  it.each<[string, () => Parameters<typeof bindPlan>[2], string]>([
+    ["nothing for an input", () => ({}), 'nothing is given for the input "x"'],
+    [
+      "too little for an input",
+      () => ({ inputs: { x: rowsInput.subarray(1) } }),
+      'the contents of "x" are 34 elements; the plan says 35 f32',
+    ],
+    [
+      "contents for an output",
+      () => ({ inputs: { x: rowsInput, y: rowsInput } }),
+      'there is no input "y" to fill',
+    ],
+    ["a buffer too many", () => ({ buffers: { z: f(1) } }), 'the plan has no buffer "z"'],
+    [
+      "a short buffer",
+      () => ({ buffers: { x: f(34) } }),
+      'the buffer given for "x" holds 34 f32; the plan says 35 f32',
+    ],
+    [
+      "a buffer of another type",
+      () => ({ buffers: { x: sim.createBuffer("u32", 35) } }),
+      'the buffer given for "x" holds 35 u32; the plan says 35 f32',
+    ],
+    [
+      "a buffer of another device",
+      () => ({ buffers: { x: f(35, cpu) } }),
+      'the buffer given for "x" is of another device',
+    ],
+  ])("%s", async (_, options, message) => {
+    const binding = bindPlan(sim, normalise(sim), options());
+    await expect(binding).rejects.toThrow(message);
+    await expect(binding).rejects.toThrow(code("PLAN_BUFFER") as Error);
+  });
+
+  it("wrong arrays are refused, and nothing stays allocated", async () => {
+    const x = new Int32Array(ROWS * COLUMNS);
+    await expect(bindPlan(sim, normalise(sim), { inputs: { x } })).rejects.toThrow(
+      code("INVALID_ARGUMENT") as Error,
+    );
+    const bound = await bindPlan(sim, normalise(sim), { inputs: { x: rowsInput } });
+    await expect(bound.read("z" as "y")).rejects.toThrow('the plan has no buffer "z"');
+    expect(() => bound.runChanged({ launch: 3 })).toThrow("the plan has no launch 3");
+    expect(bound.capture()).toBeNull();
+  });
+});
+
+it("on sim, a sample of a launch's workgroups runs", async () => {
+  const bound = await bindPlan(sim, normalise(sim), { inputs: { x: rowsInput }, fill: "nan" });
+  const results = await bound.run((launch) => (launch === 2 ? [1, 3] : null));
+  expect(results.map(({ counters }) => counters?.workgroups)).toEqual([ROWS, 1, 2]);
+  const written = (await bound.read("y")).map((value) => (Number.isNaN(value) ? 0 : 1));
+  expect([...written]).toEqual(
+    rowsInput
+      .map((_, i) => ([1, 3].includes(Math.floor(i / COLUMNS)) ? 1 : 0))
+      .reduce<number[]>((all, x) => [...all, x], []),
+  );
+  const { counters } = await bound.runChanged({ launch: 0, sample: [4] });
+  expect(counters?.workgroups).toBe(1);
+});
+
+describe("programs are shared", () => {
+  const twin = (name: string) =>
+    kernel(name, { params: { x: buffer(f32, "write") }, workgroup: [32] }, ({ x }, gpu) =>
+      x.set(gpu.localIndex, 1),
+    );
+
+  it("by plans of one kernel, and where the device reports nothing by kernels that do the same", async () => {
+    for (const device of [sim, cpu]) {
+      expect(await programFor(device, scaleRows)).toBe(await programFor(device, scaleRows));
+      expect(await programFor(device, sumRows)).not.toBe(await programFor(device, scaleRows));
+    }
+    const [a, b] = [twin("a"), twin("b")];
+    expect(await programFor(cpu, a)).toBe(await programFor(cpu, b));
+    expect((await programFor(sim, b)).ir.name).toBe("b");
+    expect(await programFor(sim, a)).not.toBe(await programFor(sim, b));
+  });
+
+  it("not after a failure", async () => {
+    const broken = kernel("broken", { params: { x: buffer(f32, "write") }, workgroup: [32] }, ({ x }, gpu) =>
+      x.set(gpu.localIndex, 1),
+    ).build({ subgroup: 32 });
+    const narrow = openSim({ subgroup: 8 });
+    const sized = { ...broken, workgroupSize: [2048, 1, 1] as const };
+    for (let i = 0; i < 2; i++)
+      await expect(programFor(narrow, sized)).rejects.toThrow(code("WORKGROUP_TOO_LARGE") as Error);
+  });
+});

@@ -1,0 +1,14 @@
+/** Evidence: what was measured, read and checked. */
+
+export * from "./comparable.ts";
+export { GPU_DEVICES } from "./checks.ts";
+export * from "./document.ts";
+export * from "./evolution.ts";
+export * from "./folder.ts";
+export * from "./ladder.ts";
+export * from "./microbench.ts";
+export * from "./ncu.ts";
+export * from "./ncuCsv.ts";
+export * from "./ncuMetrics.ts";
+export * from "./peers.ts";
+export * from "./study.ts";

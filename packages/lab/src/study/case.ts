@@ -1,0 +1,34 @@
+/** What a candidate is verified on: inputs, and the truth about the outputs. */
+
+import type { AnyTypedArray } from "@evolver/device";
+import type { ElementType } from "@evolver/kernel";
+import type { Json } from "@evolver/base";
+
+/** What a plan may know of a case: sizes and options, never data. */
+export type Shape = Json;
+
+export interface Case<S extends Shape = Shape> {
+  /** Names the case for people and, with the seed, makes it again: "random 17×33". */
+  readonly id: string;
+  /** `random` cases are typical data, on which trivial answers must fail; `hostile` ones probe an edge. */
+  readonly kind: "random" | "hostile";
+  readonly seed: number;
+  readonly shape: S;
+  readonly inputs: Readonly<Record<string, AnyTypedArray>>;
+  readonly outputs: Readonly<Record<string, { readonly element: ElementType; readonly length: number }>>;
+  /** Run it on the simulator with every check (small cases), or only on the fast device (large ones). */
+  readonly checks: "full" | "fast";
+}
+
+/** The truth about one output, as only the judge knows it. */
+export interface Expected {
+  /** Float64; ±∞ must be met exactly, and NaN is not allowed. */
+  readonly values: Float64Array;
+  /** The largest absolute error that passes, for all elements or for each. */
+  readonly bound: number | Float64Array;
+  /**
+   * Where the whole truth would take too long: which elements of `values` it is known for. Chosen by the case's seed,
+   * which no candidate knows. The others are compared with what the baseline gives, within a few times the bound.
+   */
+  readonly known?: Uint8Array;
+}

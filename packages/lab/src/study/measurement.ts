@@ -1,0 +1,55 @@
+/** How a candidate is compared with others: what is run, what was measured, and what that says. */
+
+import type { Counters, Device, RunResult } from "@evolver/device";
+import type { Json } from "@evolver/base";
+import type { Plan } from "../plan.ts";
+import type { Point } from "./point.ts";
+
+export type TimeKind = "modelled" | "measured";
+
+export interface Measurement {
+  readonly timeMs: number;
+  readonly timeKind: TimeKind;
+  /** Relative standard error of `timeMs`; 0 if modelled. */
+  readonly noise: number;
+  /** The champion's time in the same session, interleaved; null if modelled. */
+  readonly championTimeMs: number | null;
+  readonly counters: Counters | null;
+  /** How the number came about (parts of the model, workgroups sampled), for the record. */
+  readonly details?: { readonly [key: string]: Json | undefined };
+}
+
+/** A plan bound to buffers that hold the objective's input; each `run` is one execution of all its launches. */
+export interface BoundPlan {
+  readonly plan: Plan;
+  readonly device: Device;
+  /** @param sample on `sim`: for a launch, the workgroups to run (linear indices); null for all */
+  run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]>;
+  /**
+   * Enqueues all launches once and does not wait, for timing many executions at a stretch; null where the device has
+   * no clock of its own or something must be done between launches.
+   */
+  readonly enqueue: (() => void) | null;
+}
+
+export interface MeasureContext {
+  readonly candidate: BoundPlan;
+  /** Present if time is measured and there is a champion. */
+  readonly champion: BoundPlan | null;
+  /**
+   * The point that the study made the candidate's plan of. Absent or null for any other plan, whose arguments, workgroups
+   * and names claim what they like.
+   */
+  readonly point?: Point | null;
+  /** For choices that a candidate must not foresee, such as which workgroups to sample. */
+  readonly seed: number;
+}
+
+/** What the numbers of a candidate say, for people and for the next choice. */
+export interface Explanation {
+  /** A few words: "global memory", "shared-memory bank conflicts". */
+  readonly bottleneck: string;
+  readonly observations: readonly string[];
+  /** Axes whose change could help, the most promising first. */
+  readonly axes: readonly string[];
+}

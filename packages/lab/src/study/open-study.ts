@@ -1,0 +1,53 @@
+/**
+ * A study opened on one input and one device: a space of candidates, the cases and the float64 truth that they are
+ * verified against, and the objective that they are compared by. The judge and the cycles work with nothing else.
+ *
+ * All code of a study is trusted: the judge runs it. What it is given by candidates is data (a `Plan`).
+ */
+
+import type { BuildOptions } from "@evolver/kernel";
+import type { Plan } from "../plan.ts";
+import type { Case, Expected, Shape } from "./case.ts";
+import type { Explanation, Measurement, MeasureContext } from "./measurement.ts";
+import type { Point, Space } from "./point.ts";
+
+export interface SourceFile {
+  /** Relative, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What kernels of a plan are built for: those of the device that times them. */
+export type PlanBuild = Required<BuildOptions>;
+
+/** A study opened on one input and device. */
+export interface OpenStudy<P extends Point = Point, S extends Shape = Shape> {
+  readonly space: Space<P>;
+  readonly baseline: P;
+  /** Points with a name, such as the rungs of a ladder. */
+  readonly named: Readonly<Record<string, P>>;
+  /** What is optimised, for people: "B1 Hq32 Hkv8 S256 D128, causal". */
+  readonly inputTitle: string;
+  /** What the times stand on: the machine profile's name, or "wall clock". */
+  readonly profile: string;
+  /** Cases to verify on, fresh for each seed, with the objective's own input among them. */
+  cases(seed: number): readonly Case<S>[];
+  /** The case that is timed. */
+  objectiveCase(seed: number): Case<S>;
+  /** The candidate of a point of the space. Throws if it can't be built. */
+  plan(point: P, shape: S, build: PlanBuild): Plan;
+  /** Truth and tolerance for each output. Called in the judge only. */
+  expected(input: Case<S>): Readonly<Record<string, Expected>>;
+  measure(context: MeasureContext): Promise<Measurement>;
+  /** @param point null for a candidate that is none of the space */
+  explain(measurement: Measurement, point: P | null): Explanation;
+  /**
+   * A quick guess of the time that measuring the point would give, in milliseconds, by a model; null where it has none.
+   * Absent where there is nothing to guess, because times are the model's. It orders candidates and decides nothing.
+   */
+  predict?(point: P): Promise<number | null>;
+  /** One line for people. */
+  describe(point: P): string;
+  /** The candidate's source, as kept in the workspace. */
+  emit(point: P, build: PlanBuild): Promise<readonly SourceFile[]> | readonly SourceFile[];
+}
