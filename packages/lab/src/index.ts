@@ -7,6 +7,7 @@ export { compareSamplers, type ComparisonReport, type CompareOptions } from "./c
 export { evolve, type EvolveEvent, type EvolveOptions } from "./cycle/evolve.ts";
 export { mostPromising } from "./cycle/timePredictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
+export { openJudgeInProcess } from "./judge/in-process.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
 export * from "./plan.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openJudgeProcess } from "../src/index.ts";
+import { openJudgeInProcess, openJudgeProcess } from "../src/index.ts";
 import type { Candidate, Judge, JudgeRequest, Study, Verdict } from "../src/index.ts";
 import type { Expectation } from "./cheats/cheat.ts";
 import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";
@@ -10,12 +10,13 @@ import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";
 const CHEATS = join(import.meta.dirname, "cheats");
 const baseline = { rows: 1, vector: 1, weights: "global", unroll: 1 };
 
+// A process of its own only where that is what a test is about; verdicts are the same.
 let judge: Judge;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "evolver-test-"));
-  judge = await openJudgeProcess(toy, {}, { device: "sim" });
+  judge = await openJudgeInProcess(toy, {}, { device: "sim" });
 });
 afterAll(async () => {
   await judge.close();
@@ -184,7 +185,7 @@ describe("planted cheats", async () => {
 });
 
 it("what the truth is not known for must be what the baseline gives", async () => {
-  const own = await openJudgeProcess(partly, {}, { device: "sim" });
+  const own = await openJudgeInProcess(partly, {}, { device: "sim" });
   const wrongFrom = (first: number): Candidate =>
     written(`
       import { matvec } from "MATVEC";
@@ -336,7 +337,18 @@ describe("a candidate that is no candidate", () => {
   });
 });
 
-describe("the deadline", () => {
+describe("in a process of its own", () => {
+  let isolated: Judge;
+  beforeAll(async () => {
+    isolated = await openJudgeProcess(toy, {}, { device: "sim" });
+  });
+  afterAll(() => isolated.close());
+
+  it("the verdict and what was made sure of are those of a judge in this process", async () => {
+    expect(isolated.admission).toEqual(judge.admission);
+    expect(await ask(point({ vector: 2 }), {}, isolated)).toEqual(await ask(point({ vector: 2 })));
+  });
+
   it("kills a module that ignores signals and loops forever, with all its group, and the next one is judged", async () => {
     const candidate = written(
       `for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]) process.on(signal, () => {});
@@ -344,12 +356,12 @@ describe("the deadline", () => {
       "stubborn",
     );
     const start = performance.now();
-    const asked = ask(candidate, { deadlineMs: 2500 });
+    const asked = ask(candidate, { deadlineMs: 2500 }, isolated);
     await expect.poll(() => aliveWith("builder-main.ts"), { timeout: 2400 }).toBe(true);
     expect(await asked).toMatchObject({ status: "timeout", timeMs: null });
     expect(performance.now() - start).toBeLessThan(5000);
     await expect.poll(() => aliveWith("builder-main.ts"), { timeout: 2000 }).toBe(false);
-    expect((await ask(point())).status).toBe("ok");
+    expect((await ask(point(), {}, isolated)).status).toBe("ok");
   });
 
   it("kills a kernel that never ends", async () => {
@@ -358,9 +370,9 @@ describe("the deadline", () => {
       export const plan = (shape, build) => matvec(shape, build, {
         around({ gpu, memory, row }, work) { gpu.while(() => memory.get(row).ne(1), () => { memory.get(row); }); work(); },
       });`;
-    const verdict = await ask(written(text), { deadlineMs: 4000 });
+    const verdict = await ask(written(text), { deadlineMs: 4000 }, isolated);
     expect(["timeout", "findings"]).toContain(verdict.status);
-    expect((await ask(point())).status).toBe("ok");
+    expect((await ask(point(), {}, isolated)).status).toBe("ok");
   });
 
   it("and ends of the judge's process are verdicts too", async () => {
@@ -384,7 +396,7 @@ describe("the deadline", () => {
       champion: null,
       deadlineMs: 60_000,
     };
-    const asked = judge.judge(request, controller.signal);
+    const asked = isolated.judge(request, controller.signal);
     setTimeout(() => controller.abort(), 300);
     await expect(asked).rejects.toMatchObject({ name: "AbortError" });
   });
@@ -396,12 +408,15 @@ describe("admission", () => {
     ["the answer does not depend on an input", deaf, /does not depend on w/],
     ["the truth has a NaN", notANumber, /the truth of y in case .* has a NaN/],
   ];
-  it.each(refused)("refuses a study where %s", async (_, definition, reason) => {
-    const error = await openJudgeProcess(definition, {}, { device: "sim" }).catch(
-      (thrown: unknown) => thrown,
-    );
+  it.each(refused)("refuses a study where %s", async (_, study, reason) => {
+    const error = await openJudgeInProcess(study, {}, { device: "sim" }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "STUDY_REFUSED" });
     expect(String(error)).toMatch(reason);
+  });
+
+  it("refuses it in a process of its own, too", async () => {
+    const opened = openJudgeProcess(loose, {}, { device: "sim" });
+    await expect(opened).rejects.toMatchObject({ code: "STUDY_REFUSED" });
   });
 
   it("says what it made sure of", () => {

@@ -14,11 +14,11 @@ const remembering = counting(({ gpu, y, row }, run, work) => {
 });
 
 /** What y is after each of some runs. */
-async function runs(plan: Plan, forgetful: boolean, count: number): Promise<number[]> {
+async function runs(plan: Plan, poisoned: boolean, count: number): Promise<number[]> {
   const device = await openDevice("sim", { onFinding: "collect" });
   const runner = await PlanRunner.create(plan, device);
   try {
-    runner.forgetful = forgetful;
+    runner.poisonsScratch = poisoned;
     await runner.load(inputs);
     const seen: number[] = [];
     for (let i = 0; i < count; i++) {
@@ -34,7 +34,7 @@ async function runs(plan: Plan, forgetful: boolean, count: number): Promise<numb
   }
 }
 
-it("scratch lives from run to run, but not where runs are to forget", async () => {
+it("scratch lives from run to run, but not where it is poisoned", async () => {
   const plan = remembering({ rows: 1, columns: 4 }, { subgroup: 32 });
   expect(await runs(plan, false, 3)).toEqual([10, 0, 0]);
   expect(await runs(plan, true, 3)).toEqual([10, 10, 10]);

@@ -1,6 +1,6 @@
 /** Rungs before the lab's judge, those among them whose subgroups wait for each other or keep a counter. */
 
-import { openJudgeProcess } from "@evolver/lab";
+import { openJudgeInProcess } from "@evolver/lab";
 import { expect, it } from "vitest";
 import { study } from "@evolver/attention/study";
 
@@ -12,7 +12,7 @@ it.each([
 ])("on $device roles, persistent workgroups and register tiles pass", async ({ device, forwardProgress }) => {
   const input = await study.parseInput({ shape: SHAPE });
   const { named } = await study.open(input, { id: device });
-  const judge = await openJudgeProcess(study, input, { device });
+  const judge = await openJudgeInProcess(study, input, { device });
   try {
     expect(judge.admission.forwardProgress).toBe(forwardProgress);
     const known: Record<string, number> = {};

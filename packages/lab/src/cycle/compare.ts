@@ -75,7 +75,12 @@ export async function compareSamplers(study: Study, options: CompareOptions): Pr
     const rows: ComparisonReport["rows"][number][] = [];
     let done = 0;
     const bestOf = (one: Sampler, seed: number): Promise<number> =>
-      search(opened, one, seed, trials, verdictOf, () => options.onTrial?.(++done, 2 * seeds * trials));
+      search(opened, one, {
+        seed,
+        trials,
+        verdictOf,
+        onTrial: () => options.onTrial?.(++done, 2 * seeds * trials),
+      });
     for (let seed = 1; seed <= seeds; seed++) {
       const samplerMs = await bestOf(sampler, seed);
       const randomMs = await bestOf(samplerNamed("random"), seed);
@@ -128,14 +133,18 @@ function cachedVerdicts(
   };
 }
 
+interface SearchOptions {
+  readonly seed: number;
+  readonly trials: number;
+  readonly verdictOf: VerdictOf;
+  readonly onTrial: () => void;
+}
+
 /** The best time that a search of so many trials finds, from the baseline on. */
 async function search(
   study: OpenStudy,
   sampler: Sampler,
-  seed: number,
-  count: number,
-  verdictOf: VerdictOf,
-  onTrial: () => void,
+  { seed, trials: count, verdictOf, onTrial }: SearchOptions,
 ): Promise<number> {
   const trials: Trial[] = [];
   const random = new Random(deriveSeed(seed, "compare", sampler.name));

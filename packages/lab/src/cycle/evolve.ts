@@ -103,16 +103,16 @@ export async function evolve(study: Study, options: EvolveOptions): Promise<Evol
       profile: opened.profile,
     };
     const trialsPerCycle = options.trialsPerCycle ?? policy.trialsPerCycle;
-    const run = new Run(
+    const run = new Run({
       workspace,
-      opened,
+      study: opened,
       judge,
       objective,
-      { ...policy, trialsPerCycle, ...(options.predict === false ? { proposalsPerTrial: 1 } : {}) },
+      policy: { ...policy, trialsPerCycle, ...(options.predict === false ? { proposalsPerTrial: 1 } : {}) },
       agent,
       seed,
       options,
-    );
+    });
     return await run.go(cycles);
   } catch (error) {
     if (options.signal?.aborted !== true || error !== options.signal.reason) throw error;
@@ -125,6 +125,17 @@ export async function evolve(study: Study, options: EvolveOptions): Promise<Evol
 
 function interrupted(): EvolverError {
   return new EvolverError("INTERRUPTED", "Stopped before there was anything to write; no record was made.");
+}
+
+interface RunParts {
+  readonly workspace: Workspace;
+  readonly study: OpenStudy;
+  readonly judge: Judge;
+  readonly objective: Objective;
+  readonly policy: CycleInput["policy"];
+  readonly agent: string;
+  readonly seed: number;
+  readonly options: EvolveOptions;
 }
 
 class Run {
@@ -142,16 +153,7 @@ class Run {
   readonly #own: CycleRecord[];
   readonly #written: { readonly record: CycleRecord; readonly commit: string }[] = [];
 
-  constructor(
-    workspace: Workspace,
-    study: OpenStudy,
-    judge: Judge,
-    objective: Objective,
-    policy: CycleInput["policy"],
-    agent: string,
-    seed: number,
-    options: EvolveOptions,
-  ) {
+  constructor({ workspace, study, judge, objective, policy, agent, seed, options }: RunParts) {
     this.#workspace = workspace;
     this.#study = study;
     this.#judge = judge;

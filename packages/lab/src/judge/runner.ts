@@ -45,7 +45,7 @@ export class PlanRunner implements BoundPlan {
   readonly #programs: readonly Program[];
   readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
   readonly #fenced: boolean;
-  #forgetful = false;
+  #poisonsScratch = false;
   #enqueue: (() => void) | null = null;
 
   private constructor(
@@ -110,11 +110,11 @@ export class PlanRunner implements BoundPlan {
   }
 
   /**
-   * Whether no run is to find what an earlier one left, other than zeros: scratch that asked for nothing then holds
-   * garbage before each. Timed runs all have the same input, and what one remembered would spare the next its work.
+   * Whether scratch that asked for nothing is filled with garbage before each run, so that no run finds what an earlier
+   * one left, other than zeros. Timed runs all have the same input: what one left there could spare the next its work.
    */
-  set forgetful(on: boolean) {
-    this.#forgetful = on;
+  set poisonsScratch(on: boolean) {
+    this.#poisonsScratch = on;
   }
 
   /** Zeroes the scratch that asked for it each time, then all launches in order. */
@@ -142,7 +142,7 @@ export class PlanRunner implements BoundPlan {
 
   /** Whether the buffer is written to before each run. */
   #renews({ role, zeroed }: PlanBuffer): boolean {
-    return role === "scratch" && zeroed !== "once" && (zeroed === true || this.#forgetful);
+    return role === "scratch" && zeroed !== "once" && (zeroed === true || this.#poisonsScratch);
   }
 
   /** The launches, checked once. */

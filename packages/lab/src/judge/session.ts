@@ -22,7 +22,7 @@ import { PlanRunner, faultOf } from "./runner.ts";
 import { Answers, Data, Truths } from "./truths.ts";
 
 /** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
-const ENDURANCE = 12;
+const STRESS_RUNS = 12;
 
 /** Ends the judging of a candidate. */
 class Rejection extends Error {
@@ -105,6 +105,10 @@ export class Session {
     ];
   }
 
+  async close(): Promise<void> {
+    for (const device of new Set(Object.values(this.#devices) as Device[])) await device.close();
+  }
+
   /** The objective's case among the others; ids are unique. */
   #casesOf(seed: number): Case[] {
     return this.#data.of(`cases ${seed}`, () => {
@@ -149,7 +153,7 @@ export class Session {
     if (earlier !== undefined) throw new Rejection("duplicate", `It does the same as trial ${earlier}.`);
 
     for (const input of first) await bench.verify(input, "verify");
-    await bench.endure(smallestOf(first));
+    await bench.stressRepeat(smallestOf(first));
     await bench.repeat(objective);
     const measurement = await this.#measure(bench, plan, request);
     for (const input of second) if (input.kind === "random") await bench.verify(input, "verify-after-timing");
@@ -202,7 +206,7 @@ export class Session {
         : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, timer);
     try {
       for (const runner of rival === null ? [own] : [own, rival]) {
-        runner.forgetful = true;
+        runner.poisonsScratch = true;
         await runner.load(input.inputs);
       }
       const watched: BoundPlan = {
@@ -223,7 +227,7 @@ export class Session {
       if (fault !== null) throw new Rejection(fault.status, `After it was timed: ${fault.reason}`);
       return checkedMeasurement(measurement);
     } finally {
-      own.forgetful = false;
+      own.poisonsScratch = false;
       rival?.destroy();
     }
   }
@@ -273,11 +277,11 @@ class Bench {
   }
 
   /** Many runs in a row on the same buffers, then a look at the last. */
-  async endure(input: Case): Promise<void> {
+  async stressRepeat(input: Case): Promise<void> {
     const plan = this.planOf(input);
     const runner = await this.bound(input, plan, this.#fastFor(plan));
     await runner.load(input.inputs);
-    for (let i = 0; i < ENDURANCE; i++) await launching(() => runner.run());
+    for (let i = 0; i < STRESS_RUNS; i++) await launching(() => runner.run());
     await this.verify({ ...input, checks: "fast" }, "repeat");
   }
 
