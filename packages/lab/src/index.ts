@@ -29,6 +29,7 @@ export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./study/space.ts";
 export type * from "./study/case.ts";
 export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
+export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
 export { integerOption, type StudyInput, type StudyOption } from "./study/option.ts";
 export type * from "./study/point.ts";
 export type * from "./study/report.ts";

@@ -15,8 +15,7 @@ import {
   type SafetensorsTensor,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
-import type { StudyInput, StudyOption } from "@evolver/lab";
-import { profileOption } from "./machine.ts";
+import { profileOption, type StudyInput, type StudyOption } from "@evolver/lab";
 import { parseMask, parseShape, printShape, problemOf } from "./shape.ts";
 
 /** The study's options in full: plain data, from which the judge opens the same input again. */

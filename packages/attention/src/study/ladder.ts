@@ -13,14 +13,19 @@ import {
   limitsOf,
 } from "@evolver/attention";
 import { median } from "@evolver/base";
-import { h200Datasheet, type MachineProfile } from "@evolver/machine";
+import { type MachineProfile } from "@evolver/machine";
 import { isClocked, openDevice, type AnyTypedArray, type Device, type DeviceId } from "@evolver/device";
-import type { LadderOptions, LadderReport, RungReport } from "@evolver/lab";
+import {
+  defaultMachine,
+  openMachine,
+  type LadderOptions,
+  type LadderReport,
+  type RungReport,
+} from "@evolver/lab";
 import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, type AttentionInput, type OpenedInput } from "./input.ts";
-import { openMachine } from "./machine.ts";
 import { attentionPlan, buildOf } from "./plan.ts";
 import { fitOrNull } from "./points.ts";
 
@@ -42,7 +47,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
   const named = options.rungs?.map((id) => rungById(id)) ?? null;
   const input = await openAttentionInput(options.input as unknown as AttentionInput);
   const machine = await openMachine(options.input);
-  const sim = await openDevice("sim", { subgroup: h200Datasheet.subgroupSize });
+  const sim = await openDevice("sim", { subgroup: defaultMachine.subgroupSize });
   const device =
     options.device === "sim" ? await openDevice("cpu") : await openDevice(options.device as DeviceId);
   const bound: BoundBuffers[] = [];

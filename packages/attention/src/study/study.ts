@@ -11,11 +11,11 @@ import {
   targetLimits,
   ladder,
 } from "@evolver/attention";
-import { h200Datasheet, type MachineProfile, type TermName } from "@evolver/machine";
+import { type MachineProfile, type TermName } from "@evolver/machine";
 import { isClocked, openDevice, openSim, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import { emit, print, targetForwardProgress, type EmitTarget } from "@evolver/kernel";
-import { measureWallClock } from "@evolver/lab";
+import { defaultMachine, measureWallClock, openMachine, parseMachine } from "@evolver/lab";
 import type {
   BoundPlan,
   Case,
@@ -40,7 +40,6 @@ import {
   type OpenedInput,
 } from "./input.ts";
 import { attentionLadder } from "./ladder.ts";
-import { openMachine, parseMachine } from "./machine.ts";
 import { describePoint, rungPoints } from "./points.ts";
 import { attentionPlan } from "./plan.ts";
 import { Foresight } from "./predict.ts";
@@ -259,7 +258,7 @@ async function targetOf(id: string): Promise<Target> {
   if (id === "sim")
     return {
       name: "sim",
-      subgroup: h200Datasheet.subgroupSize,
+      subgroup: defaultMachine.subgroupSize,
       limits: DEFAULT_LIMITS,
       measured: false,
       modelled: false,

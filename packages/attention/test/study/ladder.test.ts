@@ -1,5 +1,9 @@
 /** The ladder's report, as `evolver ladder --json` prints it. */
 
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { h200Datasheet } from "@evolver/machine";
 import type { LadderOptions, LadderReport, StudyInput } from "@evolver/lab";
 import { describe, expect, it } from "vitest";
 import { ladder } from "@evolver/attention";
@@ -60,6 +64,19 @@ describe("on the simulator", () => {
     const report = await climb({ rungs: ["k03", "k01"] });
     expect(report.rungs.map(({ id }) => id)).toEqual(["k03", "k01"]);
     expect(await climb({ rungs: ["k03", "k01"] })).toEqual(report);
+  });
+});
+
+describe("with a profile", () => {
+  it("a tenth of the clock makes modelled times longer", async () => {
+    const path = join(await mkdtemp(join(tmpdir(), "evolver-profile-")), "profile.json");
+    const slow = { ...h200Datasheet, name: "slow", clockGHz: { value: 0.198, source: "measured" } };
+    await writeFile(path, JSON.stringify(slow));
+    const shape = "B1,H1,S64,D64";
+    const fast = await climb({ rungs: ["k04"] }, { shape });
+    const slower = await climb({ rungs: ["k04"] }, { shape, profile: path });
+    expect(slower.profile).toBe("slow");
+    expect(slower.rungs[0]!.timeMs).toBeGreaterThan(1.5 * fast.rungs[0]!.timeMs);
   });
 });
 

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { h200Datasheet } from "@evolver/machine";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openMachine, parseMachine } from "../../src/study/machine.ts";
-import { study } from "@evolver/attention/study";
+import { openMachine, parseMachine } from "../src/study/machine.ts";
 
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -44,16 +43,5 @@ describe("--profile", () => {
     writeFileSync(bad, JSON.stringify({ ...slow, clockGHz: { value: -1, source: "measured" } }));
     expect(await refusal(parseMachine({ profile: bad }))).toMatchObject({ code: "PROFILE_INVALID" });
     expect(await refusal(parseMachine({ profile: 7 }))).toMatchObject({ code: "INPUT_INVALID" });
-  });
-
-  it("a tenth of the clock makes a ladder's modelled times longer", async () => {
-    const climb = async (profile: string | null) => {
-      const input = await study.parseInput({ shape: "B1,H1,S64,D64", profile });
-      return study.ladder!.run({ device: "sim", input, rungs: ["k04"], seed: 1 });
-    };
-    const fast = await climb(null);
-    const slower = await climb(path);
-    expect(slower.profile).toBe("slow");
-    expect(slower.rungs[0]!.timeMs).toBeGreaterThan(1.5 * fast.rungs[0]!.timeMs);
   });
 });

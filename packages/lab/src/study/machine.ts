@@ -1,6 +1,6 @@
 /**
- * The machine that times are modelled for: the H200's datasheet, or what `evolver bench microbench --save` measured.
- * Node only: it reads a file.
+ * The machine that times are modelled for: one that `evolver bench microbench --save` measured, or the one whose datasheet
+ * we know best. Node only: it reads a file.
  */
 
 import { createHash } from "node:crypto";
@@ -8,12 +8,16 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { h200Datasheet, parseProfile, type MachineProfile } from "@evolver/machine";
 import { EvolverError } from "@evolver/base";
-import type { StudyInput, StudyOption } from "@evolver/lab";
+import type { StudyInput, StudyOption } from "./option.ts";
 
+/** Where no profile is given. */
+export const defaultMachine: MachineProfile = h200Datasheet;
+
+/** An option for studies whose times are modelled; `parseMachine` and `openMachine` read it. */
 export const profileOption: StudyOption = {
   name: "profile",
   value: "file",
-  help: "model times for this machine profile instead of the H200's datasheet",
+  help: `model times for this machine profile instead of ${defaultMachine.name}`,
 };
 
 /**
@@ -33,7 +37,7 @@ export async function parseMachine({ profile }: StudyInput): Promise<StudyInput>
 
 /** @throws EvolverError INPUT_CHANGED where the file is another than when the options were read */
 export async function openMachine({ profile, profileHash }: StudyInput): Promise<MachineProfile> {
-  if (typeof profile !== "string") return h200Datasheet;
+  if (typeof profile !== "string") return defaultMachine;
   const text = await read(profile);
   if (hashOf(text) === profileHash) return parseProfile(text);
   throw new EvolverError("INPUT_CHANGED", `${profile} has changed since this run began`, {
