@@ -269,6 +269,32 @@ test("lanes are read by a run-time index in a loop, from outside it and from a l
 });
 
 describe("subgroups that wait for each other", () => {
+  test("or leave a loop with barriers in roles run on the simulator's engine", async () => {
+    const made = kernel(
+      "leaving_roles",
+      { params: { out: buffer(u32, "write"), n: u32 }, workgroup: [16], uniformity: "dynamic" },
+      ({ out, n }, gpu) => {
+        const tile = gpu.shared(u32, 16);
+        const total = gpu.var(u32, 0);
+        gpu.for({ from: 0, to: n }, (round) => {
+          tile.set(gpu.localIndex, round);
+          gpu.barrier();
+          total.add(tile.get(gpu.localIndex.xor(9)));
+          const leave = (): void => gpu.if(round.eq(2), () => gpu.break());
+          gpu.roles([
+            { name: "low", subgroups: 1, body: leave },
+            { name: "high", subgroups: 1, body: leave },
+          ]);
+          gpu.barrier();
+        });
+        out.set(gpu.localIndex, total.get());
+      },
+    );
+    const { out, program } = await run(made, 16, 1, { n: 10 });
+    expect(program.notes).toEqual([expect.stringContaining("a role that leaves a loop with barriers")]);
+    expect(out).toEqual(upTo(16).map(() => 3));
+  });
+
   test("run on the simulator's engine, and the program says so", async () => {
     const made = kernel(
       "handshake",

@@ -7,7 +7,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import type { Block, KernelIR, Node, OpNode, SubgroupOp, Value } from "@evolver/kernel";
+import type { Block, KernelIR, Node, OpNode, Value } from "@evolver/kernel";
 import { blocksOf, scalarTypes } from "@evolver/kernel";
 import { operations } from "../operations/table.ts";
 import { rowOf } from "../rows.ts";
@@ -24,7 +24,8 @@ import {
   VARYING,
   type LanePattern,
 } from "./lane-pattern.ts";
-import { isControl, isExit, type NodeOf } from "./node-classes.ts";
+import { isControl, isExit, type ControlNode, type NodeOf } from "./node-classes.ts";
+import { subgroupPattern } from "./subgroup-patterns.ts";
 
 export interface Divergence {
   pattern(value: Value): LanePattern;
@@ -51,27 +52,6 @@ interface Frame {
 export function analyseDivergence(ir: KernelIR, workgroupLevel: ReadonlySet<Node>): Divergence {
   return new DivergenceAnalysis(ir, workgroupLevel).run();
 }
-
-/**
- * The results of subgroup operations: uniform, varying, or uniform where the lane to read from is. They are the
- * subgroup's own, and not the same for the workgroup.
- */
-const subgroupResults: Readonly<Record<SubgroupOp, "uniform" | "varying" | "as lane">> = Object.freeze({
-  sum: "uniform",
-  min: "uniform",
-  max: "uniform",
-  any: "uniform",
-  all: "uniform",
-  ballot: "uniform",
-  broadcastFirst: "uniform",
-  broadcast: "as lane",
-  shuffle: "as lane",
-  shuffleXor: "varying",
-  shuffleUp: "varying",
-  shuffleDown: "varying",
-  inclusiveSum: "varying",
-  exclusiveSum: "varying",
-});
 
 class DivergenceAnalysis implements Divergence {
   readonly divergentLoops = new Set<Node>();
@@ -164,7 +144,14 @@ class DivergenceAnalysis implements Divergence {
         if (node.result !== null) this.#define(node.result, VARYING);
         return;
       case "subgroup":
-        for (const result of node.results) this.#define(result, this.#subgroup(node.op, node.operands));
+        for (const result of node.results)
+          this.#define(
+            result,
+            subgroupPattern(
+              node.op,
+              node.operands.map((operand) => this.#known(operand)),
+            ),
+          );
         return;
       case "var":
         this.#variableDepth[node.variable.id] = this.#frames.length - 1;
@@ -194,7 +181,7 @@ class DivergenceAnalysis implements Divergence {
     }
   }
 
-  #control(node: NodeOf<"control">): void {
+  #control(node: ControlNode): void {
     const workgroup = (this.#frames.at(-1) as Frame).workgroup && this.#workgroupLevel.has(node);
     switch (node.kind) {
       case "if": {
@@ -248,7 +235,7 @@ class DivergenceAnalysis implements Divergence {
     }
   }
 
-  #loop(node: Node & { readonly kind: "for" | "while" }, workgroup: boolean): void {
+  #loop(node: NodeOf<"loop">, workgroup: boolean): void {
     this.#block(node.body, { divergent: this.divergentLoops.has(node), loop: node, workgroup });
   }
 
@@ -273,20 +260,6 @@ class DivergenceAnalysis implements Divergence {
     if (pattern === undefined || !pattern.workgroupUniform) return;
     this.#variables[id] = { ...pattern, workgroupUniform: false };
     this.#changed = true;
-  }
-
-  #subgroup(op: SubgroupOp, operands: readonly Value[]): LanePattern {
-    const result = rowOf(subgroupResults, op, "subgroup operation");
-    switch (result) {
-      case "uniform":
-        return uniform(false);
-      case "varying":
-        return VARYING;
-      case "as lane":
-        return this.#known(operands[1] as Value).kind === "uniform" ? uniform(false) : VARYING;
-      default:
-        return assertNever(result, "kind of result");
-    }
   }
 
   #operation({ op, operands, result }: OpNode): LanePattern {

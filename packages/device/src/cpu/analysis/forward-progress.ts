@@ -3,10 +3,10 @@
  * subgroup to its end before the next subgroup starts, so one that waits for another would wait forever.
  */
 
-import { atomicOps, visitNodes } from "@evolver/kernel";
+import { atomicOps, blocksOf, visitNodes } from "@evolver/kernel";
 import type { AtomicOp, KernelIR, Memory, Node } from "@evolver/kernel";
 import { rowOf } from "../rows.ts";
-import { isBarrier } from "./node-classes.ts";
+import { isBarrier, isLoop, leavesLoop, type NodeOf } from "./node-classes.ts";
 
 /** Whether an atomic operation may be how a loop sees that another subgroup has written. */
 const mayObserve: Readonly<Record<AtomicOp, boolean>> = Object.freeze({
@@ -25,19 +25,32 @@ const mayObserve: Readonly<Record<AtomicOp, boolean>> = Object.freeze({
 /** Why a kernel needs subgroups that run side by side, as words that follow "the kernel has"; null where it does not. */
 export function whyConcurrent(ir: KernelIR): string | null {
   const [x, y, z] = ir.workgroupSize;
-  if (x * y * z <= ir.subgroupSize) return null;
   let reason: string | null = null;
   visitNodes(ir.body, (node) => {
-    if (node.kind !== "roles" || reason !== null) return;
-    visitNodes({ nodes: [node] }, (inner) => {
-      if (isBarrier(inner)) reason = "a barrier inside the body of a role";
-    });
+    if (isLoop(node) && containsBarrier(node) && node.body.nodes.some(leavesInRole))
+      reason = "a role that leaves a loop with barriers";
+  });
+  if (reason !== null || x * y * z <= ir.subgroupSize) return reason;
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "roles" && containsBarrier(node)) reason = "a barrier inside the body of a role";
   });
   const writers = writersOf(ir);
-  visitNodes(ir.body, (loop) => {
-    if (reason === null && (loop.kind === "while" || loop.kind === "for")) reason = whyWaits(loop, writers);
+  visitNodes(ir.body, (node) => {
+    if (reason === null && isLoop(node)) reason = whyWaits(node, writers);
   });
   return reason;
+}
+
+function containsBarrier(node: Node): boolean {
+  let found = false;
+  visitNodes({ nodes: [node] }, (inner) => (found ||= isBarrier(inner)));
+  return found;
+}
+
+/** Whether a role in the node leaves the loop around it: which subgroups go on is then for each to say. */
+function leavesInRole(node: Node): boolean {
+  if (!leavesLoop(node)) return false;
+  return node.kind === "roles" || blocksOf(node).some(({ nodes }) => nodes.some(leavesInRole));
 }
 
 /** The atomic operations that write each memory. */
@@ -52,19 +65,15 @@ function writersOf(ir: KernelIR): Map<Memory, Set<Node>> {
 }
 
 /** Why a loop may run until another subgroup does something. */
-function whyWaits(
-  loop: Node & { readonly kind: "for" | "while" },
-  writers: ReadonlyMap<Memory, ReadonlySet<Node>>,
-): string | null {
+function whyWaits(loop: NodeOf<"loop">, writers: ReadonlyMap<Memory, ReadonlySet<Node>>): string | null {
+  if (containsBarrier(loop)) return null;
   const inside = new Set<Node>();
-  let hasBarrier = false;
   let mayWait = loop.kind === "while";
   visitNodes({ nodes: [loop] }, (node) => {
     inside.add(node);
-    hasBarrier ||= isBarrier(node);
     mayWait ||= node.kind === "break";
   });
-  if (hasBarrier || !mayWait) return null;
+  if (!mayWait) return null;
   let reason: string | null = null;
   for (const node of inside) {
     if (node.kind !== "atomic" || !rowOf(mayObserve, node.op, "atomic operation")) continue;

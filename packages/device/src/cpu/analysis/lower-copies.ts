@@ -7,7 +7,7 @@
 import { assertNever } from "@evolver/base";
 import type { AsyncCopyNode, Block, KernelIR, Node, Role, Value } from "@evolver/kernel";
 import { visitNodes } from "@evolver/kernel";
-import { isControl, isLowered, type NodeOf } from "./node-classes.ts";
+import { isControl, isLowered, type ControlNode, type NodeOf } from "./node-classes.ts";
 
 /** The kernel itself where there is nothing to do. */
 export function lowerCopies(ir: KernelIR): KernelIR {
@@ -52,7 +52,7 @@ class Lowering {
     }
   }
 
-  #control(node: NodeOf<"control">): Node {
+  #control(node: ControlNode): Node {
     switch (node.kind) {
       case "if":
         return { ...node, then: this.block(node.then), else: this.block(node.else) };

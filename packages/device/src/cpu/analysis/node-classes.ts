@@ -3,13 +3,14 @@
  * the kind, or the compiler names the place.
  */
 
-import type { Node, NodeKind } from "@evolver/kernel";
+import { blocksOf, type Node, type NodeKind } from "@evolver/kernel";
 import { rowOf } from "../rows.ts";
 
 /**
  * - `straight`: no control flow, and nothing that lanes see of each other; several are vectorised together.
  * - `lanes`: lanes act one after another or read each other; written on its own.
- * - `control`: decides which of the nodes inside it run.
+ * - `branch`: runs some of the blocks inside it, once.
+ * - `loop`: runs the blocks inside it again and again.
  * - `exit`: leaves the rest of the innermost loop's body.
  * - `barrier`: ends a barrier-free region.
  * - `lowered`: lower-copies.ts has replaced it before anything else looks.
@@ -28,10 +29,10 @@ const classes = {
   comment: "straight",
   atomic: "lanes",
   subgroup: "lanes",
-  if: "control",
-  for: "control",
-  while: "control",
-  roles: "control",
+  if: "branch",
+  roles: "branch",
+  for: "loop",
+  while: "loop",
   break: "exit",
   continue: "exit",
   barrier: "barrier",
@@ -43,33 +44,34 @@ const classes = {
   awaitPhase: "refused",
 } as const satisfies Record<NodeKind, string>;
 
-export type NodeClass = (typeof classes)[NodeKind];
+type Classes = typeof classes;
+type NodeClass = Classes[keyof Classes];
 
 /** The nodes of a class. */
 export type NodeOf<C extends NodeClass> = {
-  [K in NodeKind]: (typeof classes)[K] extends C ? Extract<Node, { readonly kind: K }> : never;
-}[NodeKind];
-
-const classOf = (node: Node): NodeClass => rowOf(classes, node.kind, "node kind");
+  [K in keyof Classes]: Classes[K] extends C ? Extract<Node, { readonly kind: K }> : never;
+}[keyof Classes];
 
 const isOf =
-  <C extends NodeClass>(name: C) =>
+  <C extends NodeClass>(...wanted: readonly C[]) =>
   (node: Node): node is NodeOf<C> =>
-    classOf(node) === name;
+    (wanted as readonly string[]).includes(rowOf<string, string>(classes, node.kind, "node kind"));
 
 export const isStraight = isOf("straight");
-export const isControl = isOf("control");
+const isBranch = isOf("branch");
+export const isLoop = isOf("loop");
+export const isControl = isOf("branch", "loop");
 export const isExit = isOf("exit");
 export const isBarrier = isOf("barrier");
 export const isLowered = isOf("lowered");
 
 export type StraightNode = NodeOf<"straight">;
-/** What has to be written node by node. */
-export type SeparateNode = NodeOf<"lanes" | "control" | "exit">;
+export type ControlNode = NodeOf<"branch" | "loop">;
 
-/** Narrows a node that is in a barrier-free region and not straight. */
-export function assertSeparate(node: Node): asserts node is SeparateNode {
-  const found = classOf(node);
-  if (found !== "lanes" && found !== "control" && found !== "exit")
-    throw new Error(`${node.kind} cannot stand inside a barrier-free region`);
+/** What can stand in a barrier-free region and is written node by node. */
+export const isSeparate = isOf("lanes", "branch", "loop", "exit");
+
+/** Whether a node is, or has inside, a break or continue of the loop around it. */
+export function leavesLoop(node: Node): boolean {
+  return isExit(node) || (isBranch(node) && blocksOf(node).some(({ nodes }) => nodes.some(leavesLoop)));
 }

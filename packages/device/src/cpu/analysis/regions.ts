@@ -10,7 +10,7 @@ import type { Block, KernelIR, Node, UniformLoadNode, Value } from "@evolver/ker
 import { blocksOf, resultsOf, variablesOf, visitNodes } from "@evolver/kernel";
 import type { Dataflow } from "./dataflow.ts";
 import type { Divergence } from "./divergence.ts";
-import { isBarrier, isControl, isExit, isStraight } from "./node-classes.ts";
+import { isBarrier, isControl, isExit, isLoop, isStraight } from "./node-classes.ts";
 
 /** Nodes without a barrier among or inside them. */
 export interface Region {
@@ -64,7 +64,7 @@ export function workgroupLevelNodes(ir: KernelIR): Set<Node> {
     }
     return any;
   };
-  for (const node of [...found]) if (node.kind === "for" || node.kind === "while") exits(node.body);
+  for (const node of [...found]) if (isLoop(node)) exits(node.body);
   return found;
 }
 

@@ -6,6 +6,8 @@
 
 import { blocksOf, variablesOf, visitNodes } from "@evolver/kernel";
 import type { BuiltinNode, KernelIR, Node, Value, VariableType } from "@evolver/kernel";
+import { isLoop } from "../analysis/node-classes.ts";
+import { readsByIndex } from "../analysis/subgroup-patterns.ts";
 import { representations } from "../operations/representation.ts";
 import { OP } from "../wasm/opcodes.ts";
 import { subgroupBuiltin } from "./builtins.ts";
@@ -123,7 +125,7 @@ export class ContextArea {
     const e = this.#e;
     const depths = loopDepths(e.ir);
     visitNodes(e.ir.body, (node) => {
-      if (node.kind !== "subgroup" || (node.op !== "shuffle" && node.op !== "broadcast")) return;
+      if (node.kind !== "subgroup" || !readsByIndex(node.op)) return;
       const [value, lane] = node.operands as [Value, Value];
       const definition = e.dataflow.definitions.get(value.id) as Node;
       if (
@@ -133,7 +135,7 @@ export class ContextArea {
       )
         return;
       // A loop's own index changes with every iteration.
-      if (definition.kind === "for") return;
+      if (isLoop(definition)) return;
       if ((depths.get(definition) as number) >= (depths.get(node) as number)) return;
       e.spilled.set(value.id, this.#place(true));
     });
@@ -179,8 +181,7 @@ function loopDepths(ir: KernelIR): Map<Node, number> {
   const walk = (nodes: readonly Node[], depth: number): void => {
     for (const node of nodes) {
       depths.set(node, depth);
-      const isLoop = node.kind === "for" || node.kind === "while";
-      for (const block of blocksOf(node)) walk(block.nodes, isLoop ? depth + 1 : depth);
+      for (const block of blocksOf(node)) walk(block.nodes, isLoop(node) ? depth + 1 : depth);
     }
   };
   walk(ir.body.nodes, 0);

@@ -7,14 +7,8 @@
 
 import { assertNever } from "@evolver/base";
 import type { Block, ForNode, IfNode, Node, WhileNode } from "@evolver/kernel";
-import { blocksOf, visitNodes } from "@evolver/kernel";
-import {
-  assertSeparate,
-  isControl,
-  isExit,
-  isStraight,
-  type StraightNode,
-} from "../analysis/node-classes.ts";
+import { visitNodes } from "@evolver/kernel";
+import { isSeparate, isStraight, leavesLoop, type StraightNode } from "../analysis/node-classes.ts";
 import { emitLanes, emitScalar } from "../operations/emit.ts";
 import { representations } from "../operations/representation.ts";
 import type { Label } from "../wasm/encoder.ts";
@@ -87,7 +81,7 @@ function emitSequence(
 }
 
 function emitNode(e: Emitter, node: Node, mask: Mask, loop: Loop | null): void {
-  assertSeparate(node);
+  if (!isSeparate(node)) throw new Error(`${node.kind} cannot stand in a barrier-free region`);
   switch (node.kind) {
     case "if":
       return emitIf(e, node, mask, loop);
@@ -111,22 +105,6 @@ function emitNode(e: Emitter, node: Node, mask: Mask, loop: Loop | null): void {
       return emitSubgroup(e, node, mask);
     default:
       assertNever(node, "node of a region");
-  }
-}
-
-/** Whether a break or continue inside belongs to the loop around the node. */
-function leavesLoop(node: Node): boolean {
-  if (isExit(node)) return true;
-  if (!isControl(node)) return false;
-  switch (node.kind) {
-    case "if":
-    case "roles":
-      return blocksOf(node).some(({ nodes }) => nodes.some(leavesLoop));
-    case "for":
-    case "while":
-      return false;
-    default:
-      return assertNever(node, "control node");
   }
 }
 

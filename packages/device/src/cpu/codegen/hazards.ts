@@ -1,6 +1,8 @@
 /** Which accesses to memory may be vectorised together. */
 
-import type { Memory, Node, Value } from "@evolver/kernel";
+import { assertNever } from "@evolver/base";
+import type { LoadNode, Memory, StoreNode, Value } from "@evolver/kernel";
+import type { StraightNode } from "../analysis/node-classes.ts";
 import type { Emitter } from "./emitter.ts";
 
 interface Access {
@@ -22,8 +24,26 @@ export class Hazards {
   }
 
   /** Adds a node; false (and nothing added) where it must start a new sequence. */
-  add(node: Node): boolean {
-    if (node.kind !== "load" && node.kind !== "store") return true;
+  add(node: StraightNode): boolean {
+    switch (node.kind) {
+      case "load":
+      case "store":
+        return this.#addAccess(node);
+      case "const":
+      case "param":
+      case "builtin":
+      case "op":
+      case "var":
+      case "varGet":
+      case "varSet":
+      case "comment":
+        return true;
+      default:
+        return assertNever(node, "straight node");
+    }
+  }
+
+  #addAccess(node: LoadNode | StoreNode): boolean {
     const { memory, index } = node;
     const access = { index, width: node.kind === "store" ? node.values.length : node.results.length };
     const sameElements = (other: Access): boolean =>
