@@ -77,7 +77,8 @@ export type FieldShape =
   | { readonly role: "text" }
   /** A whole number from 0. */
   | { readonly role: "count" }
-  /** A finite number, or a bool. */
+  /** true or false. */
+  | { readonly role: "flag" }
   | { readonly role: "numberOrFlag" };
 
 declare const holds: unique symbol;
@@ -125,6 +126,8 @@ export const literal = (): Field<number | boolean> => ({ role: "literal" });
 export const text = <T extends string>(): Field<T> => ({ role: "text" });
 
 export const count = <T extends number>(): Field<T> => ({ role: "count" });
+
+export const flag = (): Field<boolean> => ({ role: "flag" });
 
 export const numberOrFlag = (): Field<number | boolean> => ({ role: "numberOrFlag" });
 

@@ -4,7 +4,7 @@ export { hash } from "./hash.ts";
 export * from "./nodes.ts";
 export * from "./ops.ts";
 export { print, type PrintOptions } from "./print.ts";
-export { serialise } from "./serialise.ts";
+export { serialise } from "./codec.ts";
 export * from "./site.ts";
 export { subgroupOps, type SubgroupOp, type SubgroupRow } from "./subgroup.ts";
 export * from "./types.ts";

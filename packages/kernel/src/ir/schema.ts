@@ -24,6 +24,7 @@ import {
   useAtEndOf,
   variable,
   type Fields,
+  type FieldShape,
 } from "./fields.ts";
 import type { Node, NodeKind, Role } from "./nodes.ts";
 import type { GlobalMemory, Memory, ScalarType, SharedMemory } from "./types.ts";
@@ -209,6 +210,14 @@ export const schema: Schema = {
   },
   comment: { fields: { text: text() }, effect: "comment", convergence: anywhere, describe: itsKind },
 };
+
+const fieldLists = new Map(
+  Object.entries(schema).map(([kind, { fields }]) => [kind, Object.entries<FieldShape>(fields)] as const),
+);
+
+/** The fields of a kind of node beside `kind` and `site`, in the order of its row. */
+export const fieldsOf = (kind: NodeKind): readonly (readonly [name: string, shape: FieldShape])[] =>
+  fieldLists.get(kind) ?? [];
 
 /** The row of a node's kind. */
 export const rowOf = (node: Node): NodeRow<Node> => schema[node.kind] as NodeRow<Node>;

@@ -6,7 +6,7 @@
 
 import type { DefinitionShape, FieldShape, MemoryShape, UseShape, VariableShape } from "./fields.ts";
 import type { Block, KernelIR, Node, NodeKind } from "./nodes.ts";
-import { rowOf, schema } from "./schema.ts";
+import { fieldsOf, rowOf, schema } from "./schema.ts";
 import type { Access, Memory, PhaseBarrier, Value, Variable } from "./types.ts";
 
 /** A field of a node, or one inside it, and what it holds. */
@@ -43,9 +43,11 @@ function contains(shape: FieldShape, wanted: (shape: FieldShape) => boolean): bo
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
+type Named = readonly [name: string, shape: FieldShape];
+
 /** By kind, the fields that are or hold what is wanted. */
-function fieldsWith(kind: NodeKind, wanted: (shape: FieldShape) => boolean): [string, FieldShape][] {
-  return Object.entries<FieldShape>(schema[kind].fields).filter(([, shape]) => contains(shape, wanted));
+function fieldsWith(kind: NodeKind, wanted: (shape: FieldShape) => boolean): Named[] {
+  return fieldsOf(kind).filter(([, shape]) => contains(shape, wanted));
 }
 
 const held = (node: Node, name: string): unknown => (node as unknown as Record<string, unknown>)[name];
@@ -60,7 +62,7 @@ function allHeld<T>(wanted: (shape: FieldShape) => boolean): ByKind<readonly T[]
   return byKind((kind) => {
     const fields = fieldsWith(kind, wanted);
     if (fields.length === 0) return () => NOTHING;
-    const [name, shape] = fields[0] as [string, FieldShape];
+    const [name, shape] = fields[0] as Named;
     if (fields.length === 1 && wanted(shape)) return (node) => [held(node, name) as T];
     if (fields.length === 1 && shape.role === "list" && wanted(shape.of))
       return (node) => held(node, name) as readonly T[];
