@@ -1,7 +1,4 @@
-/**
- * The `cpu` device: kernels compiled to WebAssembly with SIMD, workgroups over worker threads. It gives the
- * simulator's results bit for bit on kernels that are correct, and checks nothing.
- */
+/** The device itself. It gives the simulator's results bit for bit on kernels that are correct, and checks nothing. */
 
 import { EvolverError } from "@evolver/base";
 import { hash } from "@evolver/kernel";

@@ -1,7 +1,7 @@
 /** Every pure operation on the cpu device, on lanes and on values that all lanes share, against its meaning in ops.ts. */
 
 import { Random } from "@evolver/base";
-import { math, ops, unknownSite as site } from "@evolver/kernel";
+import { allScalarTypes, math, ops, unknownSite as site } from "@evolver/kernel";
 import type { GlobalMemory, KernelIR, Node, NumericType, OpName, ScalarType, Value } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromBF16Bits, fromF16Bits, openCpu, toBF16Bits, toF16Bits } from "../../src/index.ts";
@@ -248,7 +248,7 @@ function oracle(op: OpName, types: readonly ScalarType[], result: ScalarType): (
   return (row) => evaluate(math, Math.fround, ...row) as number;
 }
 
-const TYPES: ScalarType[] = ["f32", "f16", "bf16", "i32", "u32", "bool", "index"];
+const TYPES = allScalarTypes;
 const overloads = (Object.keys(ops) as OpName[]).flatMap((op) =>
   [
     ...TYPES.map((a) => [a]),

@@ -45,9 +45,9 @@ function emitBlock(e: Emitter, block: Block, mask: Mask, loop: Loop | null): voi
 function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask, loop: Loop | null): void {
   let i = 0;
   while (i < nodes.length) {
-    const { length } = emitSequence(e, nodes, i, mask);
-    i += length;
-    if (length > 0) continue;
+    const written = emitSequence(e, nodes, i, mask);
+    i += written;
+    if (written > 0) continue;
     const node = nodes[i++] as Node;
     emitNode(e, node, mask, loop);
     if (loop?.masked && i < nodes.length && leavesLoop(node)) {
@@ -62,13 +62,8 @@ function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask, loop: Loop | 
   }
 }
 
-/** Writes the nodes from the first on that can be vectorised together; gives them. */
-function emitSequence(
-  e: Emitter,
-  nodes: readonly Node[],
-  first: number,
-  mask: Mask,
-): readonly StraightNode[] {
+/** Writes the nodes from the first on that can be vectorised together, and says how many they are. */
+function emitSequence(e: Emitter, nodes: readonly Node[], first: number, mask: Mask): number {
   const sequence: StraightNode[] = [];
   const hazards = new Hazards(e);
   for (let i = first; i < nodes.length; i++) {
@@ -77,7 +72,7 @@ function emitSequence(
     sequence.push(node);
   }
   if (sequence.length > 0) emitStraightLine(e, sequence, mask);
-  return sequence;
+  return sequence.length;
 }
 
 function emitNode(e: Emitter, node: Node, mask: Mask, loop: Loop | null): void {

@@ -3,11 +3,12 @@
  * that the language prescribes. What reads another lane by a run-time index goes through memory of the context area.
  */
 
+import { scalarTypes } from "@evolver/kernel";
 import type { OpName, ScalarType, SubgroupNode, SubgroupOp, Value } from "@evolver/kernel";
 import { emitSelect } from "../operations/code.ts";
 import { emitLanes } from "../operations/emit.ts";
-import { floatBits, representations, type LaneType } from "../operations/representation.ts";
-import { refuseType, rowOf } from "../rows.ts";
+import { laneBits, representations } from "../operations/representation.ts";
+import { rowOf } from "../rows.ts";
 import { OP } from "../wasm/opcodes.ts";
 import type { Emitter, Mask } from "./emitter.ts";
 
@@ -16,18 +17,17 @@ type SubgroupCode = (e: Emitter, node: SubgroupNode, mask: Mask) => void;
 const valueOf = ({ operands }: SubgroupNode): Value => operands[0] as Value;
 const resultOf = ({ results }: SubgroupNode): Value => results[0] as Value;
 
-/** An operation that combines lanes: in pairs by `op`, with lanes that are off holding what changes nothing. */
+/** How lanes are combined: two at a time by `op`, with lanes that are off holding what changes nothing. */
 interface Reduction {
   readonly op: OpName;
-  /** Bits, by the type of the lanes. */
-  readonly identity: Readonly<Record<LaneType, number | null>>;
+  identity(type: ScalarType): number;
 }
 
 const reductions = Object.freeze({
-  sum: { op: "add", identity: { f32: 0, i32: 0, u32: 0, bool: null } },
-  min: { op: "min", identity: { f32: floatBits(Infinity), i32: 0x7fffffff, u32: -1, bool: null } },
-  max: { op: "max", identity: { f32: floatBits(-Infinity), i32: -0x80000000, u32: 0, bool: null } },
-}) satisfies Record<string, Reduction>;
+  sum: { op: "add", identity: () => 0 },
+  min: { op: "min", identity: (type) => scalarTypes[type].greatest },
+  max: { op: "max", identity: (type) => scalarTypes[type].least },
+} satisfies Record<string, Reduction>);
 
 const reduced =
   (reduction: Reduction): SubgroupCode =>
@@ -116,8 +116,7 @@ function pushActive(e: Emitter, value: Value, chunk: number, mask: Mask): void {
 /** Vector locals with the value in active lanes and the operation's identity in the others. */
 function activeOrIdentity(e: Emitter, reduction: Reduction, value: Value, mask: Mask): number[] {
   const { f } = e;
-  const bits = reduction.identity[representations[value.type].lane];
-  if (bits === null) return refuseType(`identity of ${reduction.op}`, value.type);
+  const bits = laneBits(value.type, reduction.identity(value.type));
   return Array.from({ length: e.chunks }, (_, k) => {
     const local = e.local("v128");
     e.pushLanes(value, k);

@@ -3,7 +3,7 @@
  * says more than holds: `pointwise`, which is right for every operation that works lane by lane, is the weakest.
  */
 
-import { isFloat, type ScalarType } from "@evolver/kernel";
+import { scalarTypes, type ScalarType } from "@evolver/kernel";
 import {
   affine,
   alignmentOf,
@@ -98,8 +98,8 @@ export const sameBits: PatternRule = {
 export const conversionToInteger: PatternRule = {
   uniform({ patterns, types, workgroupUniform }) {
     const [a] = patterns as [LanePattern];
-    const [from] = types as [ScalarType];
-    if (isFloat(from) || from === "bool") return uniform(workgroupUniform);
+    const { kind } = scalarTypes[types[0] as ScalarType];
+    if (kind !== "integer" && kind !== "index") return uniform(workgroupUniform);
     return uniform(workgroupUniform, a.align, a.constant);
   },
   affine: sameBits.affine,
@@ -152,9 +152,9 @@ function divided(
 
 const identity = (constant: number): number => constant;
 
-/** Rounding down, quotients of negative numbers are as regular as others; truncating, only those of u32 are. */
+/** Rounding down, quotients of negative numbers are as regular as others; truncating, only those of the unsigned are. */
 export const floored = (part: "quotient" | "remainder"): PatternRule => divided(part, identity);
 export const truncated = (part: "quotient" | "remainder"): PatternRule =>
-  divided(part, identity, (type) => type === "u32");
+  divided(part, identity, (type) => scalarTypes[type].least === 0);
 export const shiftRight: PatternRule = divided("quotient", (constant) => 2 ** (constant & 31));
 export const bitMask: PatternRule = divided("remainder", (constant) => constant + 1);

@@ -60,7 +60,7 @@ export const storedHalf: Readonly<Record<ElementType, HalfType | null>> = Object
 const scratch = new DataView(new ArrayBuffer(4));
 
 /** The bits of a number in f32. */
-export function floatBits(value: number): number {
+function floatBits(value: number): number {
   scratch.setFloat32(0, value);
   return scratch.getInt32(0);
 }
