@@ -3,7 +3,8 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
-import { EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
+import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
+import { plotSvg } from "@evolver/guide/charts";
 import { describe, expect, it } from "vitest";
 import {
   codeBlocks,
@@ -52,6 +53,16 @@ describe("documents", () => {
     expect(showing.length).toBeGreaterThan(0);
     for (const path of showing) expect(replaceGenerated(read(path), name, text, false)).toBe(read(path));
   });
+});
+
+it("the charts of the evidence are what its data give now", () => {
+  const plots = evidencePlots(join(root, "evidence", "h200"), attentionEvidence);
+  expect(plots.size).toBeGreaterThan(15);
+  for (const [file, plot] of plots)
+    expect(
+      read(join("evidence", "h200", file)) === plotSvg(plot),
+      `${file}: node tools/docs/docs.ts h200`,
+    ).toBe(true);
 });
 
 it("docs/dependencies.md gives a reason for each dependency", () => {

@@ -6,11 +6,12 @@
  *                                         "guide" and "examples" for the others
  */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
-import { EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
+import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
+import { plotSvg } from "@evolver/guide/charts";
 import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -29,7 +30,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   guide: `evolver guide attention --evidence ${EVIDENCE} -o ${join(root, "docs", "ladder.md")}`,
 };
 
-/** All tables of what was measured. */
+/** All tables and charts of what was measured. */
 const TABLES = "h200";
 
 const known = [TABLES, ...EVIDENCE_BLOCKS, ...Object.keys(GENERATED), ...Object.keys(WRITTEN), "examples"];
@@ -45,6 +46,10 @@ if ([TABLES, ...EVIDENCE_BLOCKS].some((name) => wanted.includes(name))) {
     if (!wanted.includes(name) && !wanted.includes(TABLES)) continue;
     for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
   }
+}
+if (wanted.includes(TABLES)) {
+  for (const [file, plot] of evidencePlots(EVIDENCE, attentionEvidence))
+    update(join("evidence", "h200", file), () => plotSvg(plot));
 }
 for (const [name, command] of Object.entries(GENERATED)) {
   if (!wanted.includes(name)) continue;
@@ -63,7 +68,8 @@ if (wanted.includes("examples")) {
 }
 
 function read(path: string): string {
-  return readFileSync(join(root, path), "utf8");
+  const file = join(root, path);
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 function update(path: string, change: (markdown: string) => string): void {

@@ -2,19 +2,18 @@
  * Holds the cost model to measured times, in two steps. One JSON document on stdout.
  *
  *     node packages/attention/bench/costModel.ts --measure --device cuda > measured.json      on the machine, < 200 s
- *     node packages/attention/bench/costModel.ts --predict measured.json --profile profile.json [--plot docs/cost-model.svg]
+ *     node packages/attention/bench/costModel.ts --predict measured.json --profile profile.json
  *     node packages/attention/bench/costModel.ts --fit measured.json --profile profile.json   constants from one half
  *
  * Without a profile, the H200's datasheet is taken.
  */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { h200Datasheet, MODEL_CONSTANTS, parseProfile } from "@evolver/machine";
 import { fitConstants, lossOf } from "./cost/fit.ts";
 import { compileSlice, measureCandidates, type MeasuredReport, type MeasureOptions } from "./cost/measure.ts";
 import { agreementOf, countSlice, pairUp, reportOf, type Origin } from "./cost/predict.ts";
-import { scatterSvg } from "./cost/scatter.ts";
 
 /** As tools/gpu/evidence.ts keeps it. */
 interface Kept {
@@ -34,7 +33,6 @@ const { values } = parseArgs({
     predict: { type: "string" },
     fit: { type: "string" },
     profile: { type: "string" },
-    plot: { type: "string" },
     /** "k/n": what a process of --measure or --predict is started with. */
     compile: { type: "string" },
     count: { type: "string" },
@@ -77,7 +75,6 @@ async function predict(file: string): Promise<void> {
     origin: measured.origin ?? null,
     secondsOfCounting: Math.round((performance.now() - began) / 1000),
   });
-  if (values.plot !== undefined) writeFileSync(values.plot, scatterSvg(report));
   print(report);
 }
 

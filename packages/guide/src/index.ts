@@ -2,4 +2,6 @@
 
 export * from "./evidence/index.ts";
 export * from "./markdown.ts";
+export * from "./pictures/svg.ts";
+export * from "./plots/index.ts";
 export * from "./tables/index.ts";

@@ -5,9 +5,8 @@ import { EvolverError, measurement, quantity, rounded, orNothing, percent } from
 import { openDevice, type DeviceId } from "@evolver/device";
 import {
   findTests,
-  plotSvg,
+  microbenchPlots,
   profileOf,
-  rooflineSvg,
   runMicrobench,
   type MicrobenchReport,
   type Section,
@@ -69,7 +68,7 @@ async function bench(what: string, options: BenchOptions): Promise<number> {
     // First: should a disk be full by now, what was measured has been said.
     if (options.json) printJson(report);
     else printText(describe(report));
-    for (const [path, text] of filesOf(report, options)) await writeOutput(path, text);
+    for (const [path, text] of await filesOf(report, options)) await writeOutput(path, text);
     for (const line of benchWarnings(report, options.save !== undefined)) process.stderr.write(`${line}\n`);
     return report.verified ? EXIT.done : EXIT.no;
   } finally {
@@ -96,10 +95,10 @@ async function checkOutputs({ save, report }: BenchOptions): Promise<void> {
 }
 
 /** All that is asked for, so that nothing is written before everything is made. */
-function filesOf(
+async function filesOf(
   report: MicrobenchReport,
   { save, report: folder }: BenchOptions,
-): (readonly [string, string])[] {
+): Promise<(readonly [string, string])[]> {
   const files: (readonly [string, string])[] = [];
   if (save !== undefined) files.push([save, `${JSON.stringify(profileOf(report), null, 2)}\n`]);
   if (folder === undefined) return files;
@@ -107,10 +106,9 @@ function filesOf(
     [join(folder, "report.json"), `${JSON.stringify(report, null, 2)}\n`],
     [join(folder, "report.txt"), `${describe(report)}\n`],
   );
-  for (const plot of report.sections.flatMap(({ plots }) => plots))
-    if (plot.series.length > 0) files.push([join(folder, `${plot.id}.svg`), plotSvg(plot)]);
-  const roofline = rooflineSvg(report);
-  if (roofline !== null) files.push([join(folder, "roofline.svg"), roofline]);
+  // Drawing takes a library that nobody else needs.
+  const { plotSvg } = await import("@evolver/guide/charts");
+  for (const plot of microbenchPlots(report)) files.push([join(folder, `${plot.id}.svg`), plotSvg(plot)]);
   return files;
 }
 

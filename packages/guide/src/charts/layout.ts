@@ -1,18 +1,21 @@
 /** How much room the parts of a chart take, in pixels; text is measured by its length, so that every machine gets the same. */
 
 import type { PlotSpec } from "@evolver/base";
+import { textWidth } from "./measure.ts";
 
 export const MARGIN = 16;
 export const TITLE_HEIGHT = 40;
 export const LEGEND_ROW = 21;
 export const NOTE_LINE = 16;
+export const LEGEND_GAP = 18;
+export const TEXT_SIZE = 12;
 const AXIS_HEIGHT = 58;
 const PLOT_HEIGHT = 320;
 /** Of a bar and its gap. */
 const BAR = 17;
 const BAR_GAP = 10;
-const LETTER = 6.6;
-const LEGEND_ICON = 46;
+/** Of an entry of the legend: its mark, and what parts it from the next. */
+const LEGEND_EXTRA = 22 + 5 + LEGEND_GAP;
 
 export interface Layout {
   readonly width: number;
@@ -27,7 +30,7 @@ export interface Layout {
   readonly notes: string;
 }
 
-const widthOf = (text: string): number => text.length * LETTER;
+const widthOf = (text: string): number => textWidth(text, TEXT_SIZE);
 
 export function layoutOf(plot: PlotSpec, width: number): Layout {
   const { x, y, series, notes } = plot;
@@ -67,7 +70,7 @@ function legendRows(plot: PlotSpec, width: number): number {
   let rows = 0;
   let left = Infinity;
   for (const name of legendNames(plot)) {
-    const own = widthOf(name) + LEGEND_ICON;
+    const own = widthOf(name) + LEGEND_EXTRA;
     if (left + own > width - 2 * MARGIN) {
       rows++;
       left = 0;
@@ -81,7 +84,7 @@ function brokenAt(note: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of note.split(" ")) {
-    if (line !== "" && widthOf(`${line} ${word}`) > width * 1.06) {
+    if (line !== "" && widthOf(`${line} ${word}`) > width) {
       lines.push(line);
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;

@@ -2,7 +2,7 @@
 
 import { BarChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent, TooltipComponent } from "echarts/components";
-import { init, use } from "echarts/core";
+import { init, setPlatformAPI, use } from "echarts/core";
 import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
@@ -18,4 +18,4 @@ use([
   SVGRenderer,
 ]);
 
-export { init };
+export { init, setPlatformAPI };

@@ -10,7 +10,15 @@ import {
   type PlotSpec,
 } from "@evolver/base";
 import type { EChartsCoreOption } from "echarts/core";
-import { legendNames, LEGEND_ROW, MARGIN, NOTE_LINE, TITLE_HEIGHT, type Layout } from "./layout.ts";
+import {
+  legendNames,
+  LEGEND_GAP,
+  LEGEND_ROW,
+  MARGIN,
+  NOTE_LINE,
+  TITLE_HEIGHT,
+  type Layout,
+} from "./layout.ts";
 import { EDGE, FONT, GRID, INK, PAGE, SERIES, SOFT } from "./theme.ts";
 import { ticksOf } from "./ticks.ts";
 
@@ -43,12 +51,12 @@ export function optionOf(plot: PlotSpec, layout: Layout): EChartsCoreOption {
       },
     ],
     legend: {
-      data: legendNames(plot),
+      data: legendNames(plot).map((name) => legendEntry(plot, name)),
       left: MARGIN,
       right: MARGIN,
       top: TITLE_HEIGHT,
       padding: 0,
-      itemGap: 14,
+      itemGap: LEGEND_GAP,
       itemHeight: 10,
       itemWidth: 22,
       height: LEGEND_ROW * 4,
@@ -69,6 +77,16 @@ export function optionOf(plot: PlotSpec, layout: Layout): EChartsCoreOption {
     yAxis: axisOf(plot.y, [...points.map(({ y }) => y), ...(isSideways ? [] : ends)], true),
     series: seriesOf(plot, shown, layout),
   };
+}
+
+/** Lines without marks, which ECharts would show with one. */
+const LINE_ICON = "path://M0 0h22v2h-22z";
+const BROKEN_LINE_ICON = "path://M0 0h6v2h-6zM8 0h6v2h-6zM16 0h6v2h-6z";
+
+function legendEntry({ series }: PlotSpec, name: string): object {
+  const of = series.find((each) => each.name === name);
+  const isBare = of?.kind === "reference" || (of?.kind === "line" && of.marked === false);
+  return isBare ? { name, icon: of?.light ? BROKEN_LINE_ICON : LINE_ICON } : { name };
 }
 
 function axisOf(axis: PlotAxis, values: readonly number[], isVertical: boolean): object {
@@ -117,8 +135,12 @@ function seriesOf(plot: PlotSpec, shown: readonly PlotSeries[], layout: Layout):
   });
 }
 
-/** Names are unique to ECharts where there are none. */
-const common = ({ name }: PlotSeries) => ({ name, emphasis: { disabled: true }, z: 3 });
+/** What is compared with lies below what is shown. */
+const common = ({ kind, name }: PlotSeries) => ({
+  name,
+  emphasis: { disabled: true },
+  z: kind === "reference" ? 2 : 3,
+});
 
 function drawn(plot: PlotSpec, series: PlotSeries, colour: string, layout: Layout): object {
   const { kind, points, light = false, marked = true } = series;
@@ -131,8 +153,7 @@ function drawn(plot: PlotSpec, series: PlotSeries, colour: string, layout: Layou
         ...common(series),
         type: "line",
         data: points.map((point) => datum(point)),
-        showSymbol: kind === "line" && marked,
-        symbol: "circle",
+        symbol: kind === "line" && marked ? "circle" : "none",
         symbolSize: 6,
         lineStyle: stroke,
         itemStyle: filled,
@@ -161,6 +182,8 @@ function drawn(plot: PlotSpec, series: PlotSeries, colour: string, layout: Layou
           position: plot.y.kind === "category" ? "right" : "top",
           formatter: labelOf(points),
           ...text(11),
+          textBorderColor: PAGE.light,
+          textBorderWidth: 3,
         },
       };
     default:
@@ -182,7 +205,14 @@ const labelOf =
 function besideThePlot(points: readonly PlotPoint[], { width, right }: Layout): object {
   if (points.every(({ label }) => label === undefined)) return {};
   return {
-    label: { show: true, position: "right", formatter: labelOf(points), ...text(11) },
+    label: {
+      show: true,
+      position: "right",
+      formatter: labelOf(points),
+      ...text(11),
+      lineHeight: 15,
+      padding: [0, 0, 0, 4],
+    },
     labelLine: { show: true, lineStyle: { color: SOFT.light, width: 1, opacity: 0.6 } },
     labelLayout: { x: width - right + 12, align: "left", moveOverlap: "shiftY" },
   };

@@ -1,7 +1,9 @@
 /** What the microbenchmarks measured of the machine by itself. */
 
 import * as v from "valibot";
+import type { PlotSpec } from "@evolver/base";
 import type { Kept } from "./document.ts";
+import { plotSchema } from "./plot.ts";
 import { flag, measured, number, text } from "./schema.ts";
 
 export interface MeasuredFigure {
@@ -15,6 +17,7 @@ export type MicrobenchEvidence = Kept<{
   readonly deviceName: string;
   /** By their ids. */
   readonly figures: ReadonlyMap<string, MeasuredFigure>;
+  readonly plots: readonly PlotSpec[];
   readonly verified: boolean;
 }>;
 
@@ -33,6 +36,7 @@ export const microbenchSchema = v.pipe(
     sections: v.array(
       v.object({
         title: text,
+        plots: v.optional(v.array(plotSchema), []),
         figures: v.array(v.object({ id: text, name: text, value: number, unit: text })),
       }),
     ),
@@ -40,6 +44,7 @@ export const microbenchSchema = v.pipe(
   v.transform(({ deviceName, verified, sections }) => ({
     deviceName,
     verified,
+    plots: sections.flatMap(({ plots }) => plots),
     figures: new Map(
       sections.flatMap(({ title, figures }) =>
         figures.map(({ id, name, value, unit }): [string, MeasuredFigure] => [

@@ -4,4 +4,4 @@ export { profileOf } from "./profile.ts";
 export type { MicrobenchReport, Section } from "./report.ts";
 export { findTests, runMicrobench, type MicrobenchOptions } from "./run.ts";
 export { emitSuite, type SuiteOptions } from "./suite/index.ts";
-export { plotSvg, rooflineSvg } from "./svg.ts";
+export { microbenchPlots } from "./plots.ts";

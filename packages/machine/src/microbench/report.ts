@@ -1,5 +1,6 @@
 /** What a run of the microbenchmarks says, as data; text and plots are made from it. */
 
+import type { PlotSpec } from "@evolver/base";
 import type { MachineFacts } from "@evolver/device";
 import type { Unit } from "./spec.ts";
 
@@ -35,24 +36,6 @@ export interface Result {
   readonly counters: CaseCounters | null;
 }
 
-/** One line of a plot. */
-export interface Series {
-  /** Whether a line joins the points; it does unless this says no. */
-  readonly joined?: boolean;
-  readonly name: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
-}
-
-export interface Plot {
-  readonly id: string;
-  readonly title: string;
-  readonly x: string;
-  readonly y: string;
-  readonly logX: boolean;
-  readonly logY: boolean;
-  readonly series: readonly Series[];
-}
-
 /** A number that several results gave together, for the profile and for people. */
 export interface Figure {
   readonly id: string;
@@ -67,7 +50,7 @@ export interface Section {
   readonly about: string;
   readonly results: readonly Result[];
   readonly figures: readonly Figure[];
-  readonly plots: readonly Plot[];
+  readonly plots: readonly PlotSpec[];
 }
 
 export interface Clock {

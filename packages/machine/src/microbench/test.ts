@@ -1,6 +1,7 @@
 /** What a test of the suite is, and helpers that all of them use to lay out cases and to read outcomes. */
 
-import type { Figure, Plot, Series } from "./report.ts";
+import type { PlotPoint, PlotSeries, PlotSpec } from "@evolver/base";
+import type { Figure } from "./report.ts";
 import type { Outcome } from "./runner.ts";
 import type { CaseSpec, LaunchSpec, Setup } from "./spec.ts";
 
@@ -15,7 +16,7 @@ export interface Context {
 /** What several results say together. */
 interface Reading {
   readonly figures: readonly Figure[];
-  readonly plots: readonly Plot[];
+  readonly plots: readonly PlotSpec[];
 }
 
 export interface Plan {
@@ -59,17 +60,21 @@ export function best(outcomes: readonly Outcome[], better: "more" | "less" = "mo
 }
 
 /** One line for each value of the setting `by`, over the setting `x`. */
-export function seriesBy(outcomes: readonly Outcome[], x: string, by: string): Series[] {
-  const lines = new Map<string, [number, number][]>();
+export function seriesBy(outcomes: readonly Outcome[], x: string, by: string): PlotSeries[] {
+  const lines = new Map<string, PlotPoint[]>();
   for (const { spec, value } of measured(outcomes)) {
     const at = spec.settings[x];
     if (typeof at !== "number") continue;
     const name = String(spec.settings[by] ?? "");
     const line = lines.get(name) ?? [];
-    line.push([at, value]);
+    line.push({ x: at, y: value });
     lines.set(name, line);
   }
-  return [...lines].map(([name, points]) => ({ name, points: points.toSorted((a, b) => a[0] - b[0]) }));
+  return [...lines].map(([name, points]) => ({
+    kind: "line",
+    name,
+    points: points.toSorted((a, b) => a.x - b.x),
+  }));
 }
 
 export function figure(id: string, name: string, value: number | null, unit: string): Figure[] {

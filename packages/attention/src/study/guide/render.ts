@@ -1,9 +1,10 @@
 /** The guide as one Markdown document and its pictures, from counted rungs and evidence. */
 
 import type { ClaimCase } from "@evolver/attention";
-import { comparable, type Evidence } from "@evolver/guide";
+import { comparable, rooflinePlot, speedPlot, type Evidence } from "@evolver/guide";
+import { plotSvg } from "@evolver/guide/charts";
+import type { PlotSpec } from "@evolver/base";
 import type { Guide } from "@evolver/lab";
-import { rooflineChart, speedChart } from "./chart.ts";
 import { back, front, type CountedSubject } from "./frame.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { rungPicture } from "./pictures/index.ts";
@@ -29,10 +30,11 @@ export function renderGuide(
     pictures.set(`${name}.svg`, svg);
     return `${folder}/${name}.svg`;
   };
-  const kept = (name: string, svg: string | null): string | null => (svg === null ? null : keep(name, svg));
+  const drawn = (plot: PlotSpec | null): string | null =>
+    plot === null ? null : keep(plot.id, plotSvg(plot));
   const charts = {
-    speed: kept("speed", speedChart(evidence, ids)),
-    roofline: kept("roofline", rooflineChart(evidence, ids)),
+    speed: drawn(speedPlot(evidence, ids)),
+    roofline: drawn(rooflinePlot(evidence, ids)),
   };
   const sections = rungs.map(({ subject, counted }) => {
     const { id } = subject.rung;

@@ -4,6 +4,7 @@
  * is measured, with the accuracy that it promises: a division is the exact one, not an approximation.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { F32, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, report, verdictParam } from "../kernels.ts";
@@ -226,13 +227,12 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["
       {
         id: "arithmetic",
         title: "fma: throughput by invocations of the one workgroup on each multiprocessor, and chains",
-        x: "invocations",
-        y: "GFLOP/s",
-        logX: true,
-        logY: true,
-        series: seriesBy(of("fma", "table"), "block", "chains").map(({ name, points }) => ({
-          name: name === "1" ? "1 chain" : `${name} chains`,
-          points,
+        x: valueAxis("invocations", null, { log: true }),
+        y: valueAxis("throughput", "GFLOP/s", { log: true }),
+        notes: [],
+        series: seriesBy(of("fma", "table"), "block", "chains").map((series) => ({
+          ...series,
+          name: series.name === "1" ? "1 chain" : `${series.name} chains`,
         })),
       },
     ].filter(({ series }) => series.length > 0),

@@ -1,5 +1,6 @@
 /** Barriers of a workgroup by its size: alone, and with what they are for, a value handed on through shared memory. */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, kernel, u32 } from "@evolver/kernel";
 import type { Kernel } from "@evolver/kernel";
 import { fill, once, random16, report, verdictParam } from "../kernels.ts";
@@ -138,10 +139,9 @@ export const barriers: Test = {
             {
               id: "barriers",
               title: "Time of a barrier by the workgroup's size",
-              x: "invocations",
-              y: "ns",
-              logX: true,
-              logY: false,
+              x: valueAxis("invocations", null, { log: true }),
+              y: valueAxis("time", "ns"),
+              notes: [],
               series: seriesBy(outcomes, "block", "kind"),
             },
           ],

@@ -3,6 +3,7 @@
  * time of a step is the latency of whatever level of memory holds the footprint.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, kernel, u32 } from "@evolver/kernel";
 import type { Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, FILL_BLOCK, once, report, verdictParam } from "../kernels.ts";
@@ -153,10 +154,9 @@ export const chases: Test = {
             {
               id: "chase",
               title: "Latency of a dependent load",
-              x: "bytes",
-              y: "ns",
-              logX: true,
-              logY: true,
+              x: valueAxis("footprint", "bytes", { log: true }),
+              y: valueAxis("latency", "ns", { log: true }),
+              notes: [],
               series: seriesBy(outcomes, "bytes", "none"),
             },
           ],

@@ -4,6 +4,7 @@
  * asynchronous copies they are loads and stores, and depth gains nothing.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, f32, kernel, u32, vec } from "@evolver/kernel";
 import type { F32, Gpu, Kernel, SharedArray, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, randomise, report, verdictParam } from "../kernels.ts";
@@ -199,13 +200,12 @@ export const copies: Test = {
             {
               id: "copies",
               title: "Copies to shared memory by depth (0: load and store)",
-              x: "groups under way",
-              y: "GB/s",
-              logX: false,
-              logY: false,
-              series: seriesBy(outcomes, "depth", "bytes").map(({ name, points }) => ({
-                name: `${name} bytes`,
-                points,
+              x: valueAxis("groups under way"),
+              y: valueAxis("bandwidth", "GB/s"),
+              notes: [],
+              series: seriesBy(outcomes, "depth", "bytes").map((series) => ({
+                ...series,
+                name: `${series.name} bytes`,
               })),
             },
           ],

@@ -4,6 +4,7 @@
  * 3 % of the best; of shared memory it is the largest.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { Kernel } from "@evolver/kernel";
 import { fill, FILL_BLOCK, once, POISON, randomHalf, report, randomise, verdictParam } from "../kernels.ts";
@@ -167,17 +168,16 @@ export const occupancy: Test = {
           ],
           plots: (
             [
-              ["workgroups", "workgroups of 256 a multiprocessor"],
-              ["block", "invocations a workgroup"],
-              ["shared", "bytes of shared memory a workgroup"],
+              ["workgroups", "workgroups of 256 a multiprocessor", null],
+              ["block", "invocations a workgroup", null],
+              ["shared", "shared memory a workgroup", "bytes"],
             ] as const
-          ).map(([kind, x]) => ({
+          ).map(([kind, x, unit]) => ({
             id: `occupancy-${kind}`,
             title: `Copy by ${x}`,
-            x,
-            y: "GB/s",
-            logX: true,
-            logY: false,
+            x: valueAxis(x, unit, { log: true }),
+            y: valueAxis("bandwidth", "GB/s"),
+            notes: [],
             series: seriesBy(
               outcomes.filter(({ spec }) => spec.settings["kind"] === kind),
               "setting",

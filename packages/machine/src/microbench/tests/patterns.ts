@@ -3,6 +3,7 @@
  * again from a footprint that some cache holds. Useful bytes count, so the loss against streaming is what a pattern costs.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, randomHalf, randomise, report, verdictParam } from "../kernels.ts";
@@ -274,10 +275,9 @@ export const patterns: Test = {
             {
               id: "strided",
               title: "Useful bandwidth of strided reads",
-              x: "stride, in elements of 4 bytes",
-              y: "GB/s",
-              logX: true,
-              logY: true,
+              x: valueAxis("stride, in elements of 4 bytes", null, { log: true }),
+              y: valueAxis("bandwidth", "GB/s", { log: true }),
+              notes: [],
               series: seriesBy(
                 outcomes.filter(({ spec }) => spec.settings["pattern"] === "strided"),
                 "stride",
@@ -287,10 +287,9 @@ export const patterns: Test = {
             {
               id: "caches",
               title: "Bandwidth of rounds over a footprint that all workgroups share",
-              x: "bytes",
-              y: "GB/s",
-              logX: true,
-              logY: true,
+              x: valueAxis("footprint", "bytes", { log: true }),
+              y: valueAxis("bandwidth", "GB/s", { log: true }),
+              notes: [],
               series: seriesBy(level("shared"), "bytes", "none"),
             },
           ],

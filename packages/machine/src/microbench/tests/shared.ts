@@ -3,6 +3,7 @@
  * padding and an exclusive-or layout make of a column; bandwidth, and the latency of a dependent load.
  */
 
+import { valueAxis } from "@evolver/base";
 import { fill } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
@@ -188,15 +189,14 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["
       {
         id: "shared",
         title: "Shared memory: bandwidth by the stride between lanes",
-        x: "stride, in accesses",
-        y: "GB/s",
-        logX: false,
-        logY: true,
+        x: valueAxis("stride, in accesses"),
+        y: valueAxis("bandwidth", "GB/s", { log: true }),
+        notes: [],
         series: seriesBy(
           outcomes.filter(({ spec }) => spec.settings["kind"] === "stride"),
           "stride",
           "bytes",
-        ).map(({ name, points }) => ({ name: `${Number(name) * 8} bits`, points })),
+        ).map((series) => ({ ...series, name: `${Number(series.name) * 8} bits` })),
       },
     ],
   };

@@ -4,6 +4,7 @@
  * measured is memory. Arrays are far larger than caches, and every element is compared with the analytic result.
  */
 
+import { valueAxis } from "@evolver/base";
 import { buffer, f32, kernel, u32, vec } from "@evolver/kernel";
 import type { Buffer, F32, Gpu, Kernel, U32 } from "@evolver/kernel";
 import {
@@ -253,10 +254,9 @@ export const streams: Test = {
             {
               id: "streams",
               title: "Memory bandwidth by width of access",
-              x: "elements an access",
-              y: "GB/s",
-              logX: true,
-              logY: false,
+              x: valueAxis("elements an access", null, { log: true }),
+              y: valueAxis("bandwidth", "GB/s"),
+              notes: [],
               series: seriesBy(simple, "width", "operation"),
             },
           ],

@@ -1,7 +1,7 @@
 /** Packed heads: the rows of a tile as pairs of a query and a query head, beside tiles of one head each. */
 
 import type { Subject } from "../subject.ts";
-import { count, MARGIN, rect, text, type Panel, upTo } from "../svg.ts";
+import { count, MARGIN, rect, text, type Panel, upTo } from "@evolver/guide";
 
 const CELL = 62;
 const LINE = 30;

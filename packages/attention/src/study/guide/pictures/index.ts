@@ -1,7 +1,7 @@
 /** The picture of a rung, made from its point: the panels that say something about it. */
 
 import { differsIn, type Subject } from "../subject.ts";
-import { picture, type Panel } from "../svg.ts";
+import { picture, type Panel } from "@evolver/guide";
 import { headsPanel } from "./heads.ts";
 import { lanesPanel } from "./lanes.ts";
 import { banksPanel, sectorsPanel } from "./memory.ts";

@@ -1,7 +1,7 @@
 /** What a lane owns of a subgroup's scores and outputs: the tile that it holds in registers. */
 
 import type { Subject } from "../subject.ts";
-import { count, line, MARGIN, rect, text, type Panel, upTo } from "../svg.ts";
+import { count, line, MARGIN, rect, text, type Panel, upTo } from "@evolver/guide";
 
 const SCORES_WIDTH = 352;
 const OUTPUT_X = 412;

@@ -2,7 +2,7 @@
 
 import { CLAIM_SUBGROUP, geometryOf, type FlashPoint } from "@evolver/attention";
 import type { Subject } from "../subject.ts";
-import { count, MARGIN, rect, text, type Panel, upTo } from "../svg.ts";
+import { count, MARGIN, rect, text, type Panel, upTo } from "@evolver/guide";
 
 const BANKS = 32;
 const SECTOR_ELEMENTS = 8;

@@ -1,7 +1,7 @@
 /** Persistent workgroups: the queue of tiles, in its order, and who takes which. */
 
 import type { Subject } from "../subject.ts";
-import { count, MARGIN, rect, text, WIDTH, type Panel, upTo } from "../svg.ts";
+import { count, MARGIN, rect, text, WIDTH, type Panel, upTo } from "@evolver/guide";
 
 interface QueuedTile {
   readonly head: number;

@@ -4,7 +4,7 @@
  */
 
 import type { Subject } from "../subject.ts";
-import { line, MARGIN, rect, text, WIDTH, type Panel, type Role } from "../svg.ts";
+import { line, MARGIN, rect, text, WIDTH, type Panel, type Role } from "@evolver/guide";
 
 const COPY = 2;
 const USE = 3;

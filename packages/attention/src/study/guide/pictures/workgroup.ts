@@ -1,7 +1,19 @@
 /** Who loads what: global memory, shared memory, and the subgroups of a workgroup, with the ways between them. */
 
 import type { Subject } from "../subject.ts";
-import { arrow, count, line, MARGIN, rect, span, text, WIDTH, type Panel, type Role, upTo } from "../svg.ts";
+import {
+  arrow,
+  count,
+  line,
+  MARGIN,
+  rect,
+  span,
+  text,
+  WIDTH,
+  type Panel,
+  type Role,
+  upTo,
+} from "@evolver/guide";
 
 const ROW = 30;
 const SHARED_X = 292;
