@@ -54,7 +54,9 @@ const options: MeasureOptions = {
   seconds: positive(values.seconds, "--seconds"),
 };
 const machine =
-  values.profile === undefined ? h200Datasheet : parseProfile(readFileSync(values.profile, "utf8"));
+  values.profile === undefined
+    ? h200Datasheet
+    : parseProfile(readFileSync(values.profile, "utf8"), values.profile);
 
 if (values.compile !== undefined) await compileSlice(options, ...sliceOf(values.compile));
 else if (values.count !== undefined && values.predict !== undefined)

@@ -29,6 +29,13 @@ export const nonEmptyTextSchema = v.pipe(
   v.check((text) => text.trim() !== "", "it must be a text that is not empty"),
 );
 
+/** Any object, kept whole; a list is none. For data whose fields others know. */
+export const objectSchema = <Fields extends object>(): v.GenericSchema<unknown, Fields> =>
+  v.custom<Fields>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    "it must be an object",
+  );
+
 /**
  * The value as the schema has it. A schema's own message is a sentence about the field: "it must be a whole number".
  *
@@ -75,14 +82,20 @@ function problem(issue: Issue): string {
   const path = pathOf(issue);
   if (isUnknown(issue)) return `: "${path}" is unknown`;
   if (isMissing(issue)) return `: "${path}" is missing`;
-  const told = `is ${shown(issue.input)}; ${issue.message}`;
+  const told = `is ${shown(foundAt(issue))}; ${issue.message}`;
   return path === "" ? ` ${told}` : `: "${path}" ${told}`;
 }
 
 const isUnknown = (issue: Issue): boolean => issue.type === "strict_object" && issue.expected === "never";
 
+/** A check of a whole object whose issue is about one field has the object for its input. */
+const foundAt = ({ path, input }: Issue): unknown => {
+  const last = path?.at(-1);
+  return last === undefined ? input : last.value;
+};
+
 const isMissing = (issue: Issue): boolean =>
-  issue.input === undefined && (issue.path?.length ?? 0) > 0 && !isUnknown(issue);
+  foundAt(issue) === undefined && (issue.path?.length ?? 0) > 0 && !isUnknown(issue);
 
 /** "trials[3].verdict.status". */
 function pathOf(issue: Issue): string {

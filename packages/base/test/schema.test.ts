@@ -2,6 +2,7 @@ import {
   countSchema,
   EvolverError,
   nonEmptyTextSchema,
+  objectSchema,
   parseJsonWith,
   parseWith,
   positiveSchema,
@@ -86,4 +87,12 @@ test("all wrong fields are named, a few of many", () => {
 
 test("long values are cut", () => {
   expect(refusal({ ...good, kind: "x".repeat(500) }).length).toBeLessThan(180);
+});
+
+test("an object is kept whole, and a list is none", () => {
+  const schema = v.object({ details: objectSchema<Readonly<Record<string, unknown>>>() });
+  expect(parseWith(schema, { details: { a: [1] } }, source)).toEqual({ details: { a: [1] } });
+  expect(() => parseWith(schema, { details: [1] }, source)).toThrow(
+    '"details" is a list; it must be an object',
+  );
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-const peers = join(import.meta.dirname, "../bench/peers.ts");
+const peers = join(import.meta.dirname, "../../bench/peers.ts");
 const worker = join(import.meta.dirname, "fixtures/fakeTorch.ts");
 const SMALL = ["--device", "cpu", "--budget-ms", "1", "--rungs", "k02"];
 

@@ -13,6 +13,7 @@ import type { Study } from "../study/study.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Admission, Judge, JudgeRequest } from "./judge.ts";
+import { parseAnswer } from "./protocol.ts";
 import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
 import { StderrTail } from "./stderr.ts";
 
@@ -135,7 +136,12 @@ class JudgeGroup {
     const scope = new AbortController();
     const answer = new Promise<Answer>((resolve, reject) => {
       const receive = (reply: unknown): void => {
-        if (isAnswer(reply, this.nonce)) resolve(reply);
+        try {
+          const own = parseAnswer(reply, this.nonce);
+          if (own !== null) resolve(own);
+        } catch (error) {
+          reject(error);
+        }
       };
       this.#child.on("message", receive);
       scope.signal.addEventListener("abort", () => this.#child.off("message", receive));
@@ -175,8 +181,4 @@ class JudgeGroup {
       // Nobody of the group is left.
     }
   }
-}
-
-function isAnswer(reply: unknown, nonce: string): reply is FromJudge {
-  return typeof reply === "object" && reply !== null && (reply as { nonce?: unknown }).nonce === nonce;
 }

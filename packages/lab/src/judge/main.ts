@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import type { Study } from "../study/study.ts";
-import { describeError } from "./protocol.ts";
+import { describeError, parseQuestion } from "./protocol.ts";
 import type { FromJudge, OpenMessage, ToJudge } from "./protocol.ts";
 import { Session } from "./session.ts";
 
@@ -13,10 +13,11 @@ const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), { workerD
 watchdog.unref();
 
 process.on("disconnect", () => process.exit(0));
-process.on("message", (message: ToJudge) => {
-  nonce ??= message.nonce;
-  if (message.nonce !== nonce) return;
-  void answer(message).then((reply) => process.send?.(reply));
+process.on("message", (message: unknown) => {
+  const question = parseQuestion(message);
+  nonce ??= question.nonce;
+  if (question.nonce !== nonce) return;
+  void answer(question).then((reply) => process.send?.(reply));
 });
 
 async function answer(message: ToJudge): Promise<FromJudge> {

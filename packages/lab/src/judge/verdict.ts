@@ -1,27 +1,31 @@
-/** What the judge says about a candidate, as data. */
+/** What the judge says about a candidate, as data, and the schemas that records and messages are held to. */
 
-import type { Json } from "@evolver/base";
+import { countSchema, finiteSchema, objectSchema, type Json } from "@evolver/base";
 import type { Counters } from "@evolver/device";
-import type { TimeKind } from "../study/measurement.ts";
+import * as v from "valibot";
+import { timeKindSchema, type TimeKind } from "../study/measurement.ts";
 import type { Point } from "../study/point.ts";
 
-export type VerdictStatus =
-  | "ok"
-  | "duplicate"
+const VERDICT_STATUSES = [
+  "ok",
+  "duplicate",
   /** Neither a point of the space nor a plan of the right shape. */
-  | "invalid"
-  | "build-failed"
+  "invalid",
+  "build-failed",
   /** The device refused the kernel or the launch: too much shared memory, too many invocations. */
-  | "launch-failed"
-  | "wrong-result"
+  "launch-failed",
+  "wrong-result",
   /** The simulator found a race, an uninitialised read, a divergent barrier, … */
-  | "findings"
-  | "out-of-bounds-write"
-  | "input-modified"
+  "findings",
+  "out-of-bounds-write",
+  "input-modified",
   /** The same input gave two answers. */
-  | "nondeterministic"
-  | "timeout"
-  | "crashed";
+  "nondeterministic",
+  "timeout",
+  "crashed",
+] as const;
+
+export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 
 /** One case that was run, in the order they were. */
 export interface CaseOutcome {
@@ -78,6 +82,47 @@ export interface Trial {
   readonly parents: readonly number[];
   readonly verdict: Verdict;
 }
+
+const caseSchema = v.looseObject({
+  case: v.string(),
+  seed: finiteSchema,
+  stage: v.picklist(["verify", "repeat", "verify-after-timing"]),
+  device: v.string(),
+  error: v.nullable(finiteSchema),
+  bound: v.nullable(finiteSchema),
+}) satisfies v.GenericSchema<unknown, CaseOutcome>;
+
+export const verdictSchema = v.looseObject({
+  status: v.picklist(VERDICT_STATUSES),
+  reason: v.string(),
+  hash: v.nullable(v.string()),
+  error: v.nullable(finiteSchema),
+  bound: v.nullable(finiteSchema),
+  timeMs: v.nullable(finiteSchema),
+  timeKind: v.nullable(timeKindSchema),
+  noise: finiteSchema,
+  championTimeMs: v.nullable(finiteSchema),
+  counters: v.nullable(objectSchema<Counters>()),
+  details: objectSchema<Verdict["details"]>(),
+  cases: v.array(caseSchema),
+}) satisfies v.GenericSchema<unknown, Verdict>;
+
+export const candidateSchema = v.variant("kind", [
+  v.looseObject({
+    kind: v.literal("point"),
+    point: v.record(v.string(), v.union([v.number(), v.string()], "it must be a number or a text")),
+  }),
+  v.looseObject({ kind: v.literal("module"), path: v.string(), export: v.exactOptional(v.string()) }),
+]) satisfies v.GenericSchema<unknown, Candidate>;
+
+export const trialSchema = v.looseObject({
+  number: countSchema,
+  candidate: candidateSchema,
+  title: v.string(),
+  reason: v.string(),
+  parents: v.array(countSchema),
+  verdict: verdictSchema,
+}) satisfies v.GenericSchema<unknown, Trial>;
 
 export function failedVerdict(status: Exclude<VerdictStatus, "ok">, reason: string): Verdict {
   return {

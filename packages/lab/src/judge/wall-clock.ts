@@ -77,9 +77,10 @@ async function timeOf(plan: BoundPlan): Promise<number> {
   return sum;
 }
 
-/** The standard error of the median, relative to it, from the median absolute deviation. */
+/** The standard error of the median, relative to it, from the median absolute deviation; all of it where the median is 0. */
 function relativeError(values: readonly number[]): number {
   const center = median(values);
+  if (center === 0) return 1;
   const deviation = 1.4826 * median(values.map((value) => Math.abs(value - center)));
   return (1.2533 * deviation) / Math.sqrt(values.length) / center;
 }

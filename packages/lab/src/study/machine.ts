@@ -31,7 +31,7 @@ export async function parseMachine({ profile }: StudyInput): Promise<StudyInput>
     throw new EvolverError("INPUT_INVALID", `the option profile is a text, not ${JSON.stringify(profile)}`);
   const path = resolve(profile);
   const text = await read(path);
-  parseProfile(text);
+  parseProfile(text, path);
   return { profile: path, profileHash: hashOf(text) };
 }
 
@@ -39,7 +39,7 @@ export async function parseMachine({ profile }: StudyInput): Promise<StudyInput>
 export async function openMachine({ profile, profileHash }: StudyInput): Promise<MachineProfile> {
   if (typeof profile !== "string") return defaultMachine;
   const text = await read(profile);
-  if (hashOf(text) === profileHash) return parseProfile(text);
+  if (hashOf(text) === profileHash) return parseProfile(text, profile);
   throw new EvolverError("INPUT_CHANGED", `${profile} has changed since this run began`, {
     hint: "start the run again",
   });

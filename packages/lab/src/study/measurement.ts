@@ -2,10 +2,13 @@
 
 import type { Counters, Device, RunResult } from "@evolver/device";
 import type { Json } from "@evolver/base";
+import * as v from "valibot";
 import type { Plan } from "../plan.ts";
 import type { Point } from "./point.ts";
 
-export type TimeKind = "modelled" | "measured";
+export const timeKindSchema = v.picklist(["modelled", "measured"]);
+
+export type TimeKind = v.InferOutput<typeof timeKindSchema>;
 
 export interface Measurement {
   readonly timeMs: number;

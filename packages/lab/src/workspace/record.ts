@@ -3,9 +3,19 @@
  * rendered from them.
  */
 
-import { EvolverError, canonicalJson, sha256 } from "@evolver/base";
-import type { TimeKind } from "../study/measurement.ts";
+import {
+  canonicalJson,
+  countSchema,
+  finiteSchema,
+  objectSchema,
+  parseJsonWith,
+  printJson,
+  sha256,
+} from "@evolver/base";
+import * as v from "valibot";
+import { timeKindSchema, type TimeKind } from "../study/measurement.ts";
 import type { StudyInput } from "../study/option.ts";
+import { candidateSchema, trialSchema, verdictSchema } from "../judge/verdict.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
 
 /** What is optimised. Times are comparable within one objective only; a workspace may hold several. */
@@ -67,9 +77,48 @@ export function objectiveSlug(objective: Objective): string {
   return `${objective.study}-${objectiveKey(objective)}`;
 }
 
-export function printRecord(record: CycleRecord): string {
-  return `${JSON.stringify(record, null, 2)}\n`;
-}
+export const printRecord = (record: CycleRecord): string => printJson(record);
+
+const objectiveSchema = v.looseObject({
+  study: v.string(),
+  title: v.string(),
+  input: objectSchema<StudyInput>(),
+  inputTitle: v.string(),
+  device: v.string(),
+  profile: v.string(),
+});
+
+const championSchema = v.looseObject({
+  trial: countSchema,
+  title: v.string(),
+  candidate: candidateSchema,
+  hash: v.nullable(v.string()),
+  timeMs: finiteSchema,
+  timeKind: timeKindSchema,
+});
+
+const recordSchema = v.looseObject({
+  format: v.literal(1, "this program reads format 1"),
+  id: v.pipe(v.string(), v.ulid("it must be a ULID")),
+  cycle: countSchema,
+  date: v.string(),
+  durationMs: finiteSchema,
+  agent: v.string(),
+  seed: finiteSchema,
+  objective: objectiveSchema,
+  observations: v.array(v.string()),
+  reflection: v.looseObject({ gap: v.string(), why: v.string(), focus: v.array(v.string()) }),
+  action: v.string(),
+  trials: v.array(trialSchema),
+  outcome: v.looseObject({
+    kept: v.boolean(),
+    reason: v.string(),
+    secondLook: v.exactOptional(verdictSchema),
+    champion: championSchema,
+    interrupted: v.boolean(),
+  }),
+  next: v.array(v.string()),
+}) satisfies v.GenericSchema<unknown, CycleRecord>;
 
 /**
  * @param path for the message
@@ -77,89 +126,19 @@ export function printRecord(record: CycleRecord): string {
  * @throws EvolverError RECORD_CORRUPT
  */
 export function parseRecord(text: string, path: string, restore: string): CycleRecord {
-  const corrupt = (what: string, cause?: unknown): never => {
-    throw new EvolverError("RECORD_CORRUPT", `The record ${path} is damaged: ${what}. Nothing was changed.`, {
-      hint: `bring the committed file back with: ${restore}`,
-      cause,
-    });
-  };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return corrupt("it is not JSON", error);
-  }
-  const problem = whyNotRecord(value, path);
-  return problem === null ? (value as CycleRecord) : corrupt(problem);
-}
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === "string";
-const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
-const isCount: Check = (value) => isNumber(value) && Number.isSafeInteger(value) && (value as number) >= 0;
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const shape =
-  (fields: Record<string, Check>): Check =>
-  (value) =>
-    isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-
-const isCandidate: Check = (value) =>
-  isObject(value) &&
-  (value["kind"] === "point"
-    ? isObject(value["point"])
-    : value["kind"] === "module" && isText(value["path"]));
-
-const isTrial = shape({
-  number: isCount,
-  candidate: isCandidate,
-  title: isText,
-  reason: isText,
-  parents: (value) => Array.isArray(value) && value.every(isCount),
-  verdict: shape({
-    status: isText,
-    reason: isText,
-    hash: optional(isText),
-    timeMs: optional(isNumber),
-    cases: Array.isArray,
-  }),
-});
-
-const FIELDS: Record<string, Check> = {
-  id: (value) => typeof value === "string" && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(value),
-  cycle: isCount,
-  date: isText,
-  durationMs: isNumber,
-  agent: isText,
-  seed: isNumber,
-  objective: shape({ study: isText, title: isText, input: isObject, device: isText, profile: isText }),
-  observations: isTexts,
-  reflection: shape({ gap: isText, why: isText, focus: isTexts }),
-  action: isText,
-  trials: (value) => Array.isArray(value) && value.every(isTrial),
-  outcome: shape({
-    kept: (value) => typeof value === "boolean",
-    reason: isText,
-    champion: shape({ trial: isCount, title: isText, candidate: isCandidate, timeMs: isNumber }),
-  }),
-  next: isTexts,
-};
-
-function whyNotRecord(value: unknown, path: string): string | null {
-  if (!isObject(value)) return "it is not an object";
-  if (value["format"] !== 1)
-    return `its format is ${JSON.stringify(value["format"])}, and this program reads 1`;
-  for (const [name, check] of Object.entries(FIELDS))
-    if (!check(value[name])) return `its field "${name}" is missing or wrong`;
-  return path.endsWith(`${String(value["id"])}.json`)
-    ? null
-    : `its id ${String(value["id"])} is not its name`;
+  const schema = v.pipe(
+    recordSchema,
+    v.forward(
+      v.check(({ id }) => path.endsWith(`${id}.json`), "it must be the name of the file"),
+      ["id"],
+    ),
+  );
+  return parseJsonWith(schema, text, {
+    what: "the damaged record",
+    file: path,
+    code: "RECORD_CORRUPT",
+    hint: `nothing was changed; bring the committed file back with: ${restore}`,
+  });
 }
 
 /** Within the workspace, the folder of the best code so far. */

@@ -32,45 +32,65 @@ it("the H200's own is one", () => {
 
 describe("what is no profile is refused, by the field that is wrong", () => {
   it.each([
-    ["no JSON", "{", /is no JSON/],
-    ["a list", "[]", /is no JSON object/],
-    ["nothing", "null", /is no JSON object/],
-    ["a field that is missing", text({ barrierClocks: undefined }), /lacks "barrierClocks"/],
-    ["a field that nobody knows", text({ teraflops: 3 }), /unknown field "teraflops"/],
-    ["a bare number", text({ clockGHz: 2 }), /no positive number in "clockGHz.value"/],
-    ["zero", text({ clockGHz: { value: 0, source: "measured" } }), /"clockGHz.value"/],
-    ["no number", text({ clockGHz: { value: "fast", source: "measured" } }), /"clockGHz.value"/],
-    ["a number of no source", text({ clockGHz: { value: 2 } }), /where "clockGHz" is from/],
-    ["a source that does not exist", text({ clockGHz: { value: 2, source: "heard" } }), /one of measured/],
-    ["a profile of no source", text({ source: "rumour" }), /where the profile is from/],
-    ["a name that is none", text({ name: 3 }), /no string for "name"/],
-    ["no name", text({ name: " " }), /no text for "name"/],
+    ["no JSON", "{", /the machine profile is not JSON/],
+    ["a list", "[]", /is an empty list; it must be an object/],
+    ["nothing", "null", /is null; it must be an object/],
+    ["a field that is missing", text({ barrierClocks: undefined }), /"barrierClocks" is missing/],
+    ["a field that nobody knows", text({ teraflops: 3 }), /"teraflops" is unknown/],
+    ["a bare number", text({ clockGHz: 2 }), /"clockGHz" is 2; it must be an object/],
+    [
+      "zero",
+      text({ clockGHz: { value: 0, source: "measured" } }),
+      /"clockGHz.value" is 0; it must be a positive/,
+    ],
+    [
+      "no number",
+      text({ clockGHz: { value: "fast", source: "measured" } }),
+      /"clockGHz.value" is "fast"; it must be/,
+    ],
+    ["a number of no source", text({ clockGHz: { value: 2 } }), /"clockGHz.source" is missing/],
+    [
+      "a source that does not exist",
+      text({ clockGHz: { value: 2, source: "heard" } }),
+      /"heard"; it must be one of "measured", "driver"/,
+    ],
+    [
+      "a profile of no source",
+      text({ source: "rumour" }),
+      /"source" is "rumour"; it must be one of "measured"/,
+    ],
+    ["a name that is none", text({ name: 3 }), /"name" is 3; it must be a text/],
+    ["no name", text({ name: " " }), /"name" is " "; it must be a text that is not empty/],
     [
       "half a multiprocessor",
       text({ multiprocessors: { value: 0.5, source: "driver" } }),
-      /0\.5 in "multiprocessors\.value", which is no whole number/,
+      /"multiprocessors\.value" is 0\.5; it must be a whole number/,
     ],
     [
       "a part of a byte",
       text({ sharedBytesPerMultiprocessor: { value: 100.5, source: "driver" } }),
-      /"sharedBytesPerMultiprocessor\.value", which is no whole number/,
+      /"sharedBytesPerMultiprocessor\.value" is 100\.5; it must be a whole number/,
     ],
     [
       "a rate with a field that nobody knows",
       text({ clockGHz: { value: 2, source: "driver", unit: "MHz" } }),
-      /unknown field "clockGHz\.unit"/,
+      /"clockGHz\.unit" is unknown/,
     ],
     [
       "a measured profile with an assumed number",
       text({ ...all("measured"), barrierClocks: { value: 30, source: "assumed" } }),
-      /"measured" for its "source", and "assumed" for that of "barrierClocks"/,
+      /"barrierClocks\.source" is "assumed"; .* as the profile calls itself "measured"/,
     ],
     [
       "a driver's profile with a datasheet's number",
       text({ ...all("driver"), clockGHz: { value: 2, source: "datasheet" } }),
-      /"driver" for its "source", and "datasheet" for that of "clockGHz"/,
+      /"clockGHz\.source" is "datasheet"; .* as the profile calls itself "driver"/,
     ],
-    ["a width that no subgroup has", text({ subgroupSize: 33 }), /33 for "subgroupSize"/],
+    [
+      "a width that no subgroup has",
+      text({ subgroupSize: 33 }),
+      /"subgroupSize" is 33; it must be a width of subgroups/,
+    ],
   ])("%s", (_, given, message) => {
     expect(() => parseProfile(given)).toThrow(message);
     expect(() => parseProfile(given)).toThrow(expect.objectContaining({ code: "PROFILE_INVALID" }));
