@@ -1,6 +1,7 @@
 /** What the page asks of its worker, and what the worker tells it. Plain data: it is sent between threads. */
 
-import type { AttentionShape, ClaimResult } from "@evolver/attention";
+import type { ClaimResult } from "@evolver/device";
+import type { AttentionShape } from "@evolver/attention";
 import type { DeviceLimits } from "@evolver/device";
 
 /** The devices that a browser can have. */

@@ -1,4 +1,5 @@
 export * from "./core/buffer.ts";
+export * from "./core/claims.ts";
 export * from "./core/counters.ts";
 export * from "./core/device.ts";
 export * from "./core/findings.ts";

@@ -30,6 +30,35 @@ export type * from "./study/case.ts";
 export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
+export { countersOf, mixCounters } from "./study/counters.ts";
+export { explainModelled, type ExplainOptions, type Remedies } from "./study/explain.ts";
+export {
+  findRung,
+  runLadder,
+  verifyOutputs,
+  type OpenLadder,
+  type RungText,
+  type Verified,
+} from "./study/ladder.ts";
+export {
+  measureCandidate,
+  orNull,
+  predictFromSample,
+  type Inputs,
+  type MeasureOptions,
+  type PredictOptions,
+} from "./study/measure.ts";
+export {
+  countPlan,
+  modelLaunch,
+  modelledMeasurement,
+  type CountedLaunch,
+  type CountedPlan,
+} from "./study/modelled.ts";
+export { countModuleCandidate, drawnWorkgroups, type ProblemWork } from "./study/module-candidate.ts";
+export { evenSample } from "./study/sample.ts";
+export { candidateSources, type CandidateParts } from "./study/sources.ts";
+export { targetOf, type Target } from "./study/target.ts";
 export { integerOption, type StudyInput, type StudyOption } from "./study/option.ts";
 export type * from "./study/point.ts";
 export type * from "./study/report.ts";

@@ -1,4 +1,5 @@
-import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { exactly, memoryOf } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 
 const ROW_BYTES = 64 * 64 * 4;
 const SECTOR_BYTES = 32;

@@ -1,4 +1,5 @@
-import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { exactly, memoryOf } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 import { k01 } from "./k01-naive.ts";
 
 export const k02: Rung = {

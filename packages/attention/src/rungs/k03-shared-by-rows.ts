@@ -1,4 +1,5 @@
-import { atMost, conflictDegree, exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { atMost, exactly, memoryOf } from "@evolver/device";
+import { conflictDegree, keyValueBytes, type Rung } from "./rung.ts";
 import { k02 } from "./k02-shared-tiles.ts";
 
 export const k03: Rung = {

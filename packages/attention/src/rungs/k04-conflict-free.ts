@@ -1,4 +1,5 @@
-import { exactly, atLeast, type Rung } from "./rung.ts";
+import { exactly, atLeast } from "@evolver/device";
+import { type Rung } from "./rung.ts";
 import { k03 } from "./k03-shared-by-rows.ts";
 
 export const k04: Rung = {

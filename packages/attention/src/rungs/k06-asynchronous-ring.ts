@@ -1,4 +1,5 @@
-import { exactly, keyValueBytes, memoryOf, type Rung } from "./rung.ts";
+import { exactly, memoryOf } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
 export const k06: Rung = {

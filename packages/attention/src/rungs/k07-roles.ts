@@ -1,4 +1,5 @@
-import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { exactly } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 import { k06 } from "./k06-asynchronous-ring.ts";
 
 /** Of 64 query rows by six. */

@@ -1,5 +1,6 @@
 import { denseProblemStrides } from "../tensor.ts";
-import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { exactly } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 import { k06 } from "./k06-asynchronous-ring.ts";
 
 const base = k06;

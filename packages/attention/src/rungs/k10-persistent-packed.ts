@@ -1,5 +1,6 @@
 import { denseProblemStrides } from "../tensor.ts";
-import { exactly, keyValueBytes, type Rung } from "./rung.ts";
+import { exactly } from "@evolver/device";
+import { keyValueBytes, type Rung } from "./rung.ts";
 import { k08 } from "./k08-persistent.ts";
 import { k09 } from "./k09-packed-heads.ts";
 

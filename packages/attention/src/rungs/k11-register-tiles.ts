@@ -1,13 +1,6 @@
 import { denseProblemStrides } from "../tensor.ts";
-import {
-  atLeast,
-  atMost,
-  exactly,
-  flopsPerSharedByte,
-  keyValueBytes,
-  passesPerTileRead,
-  type Rung,
-} from "./rung.ts";
+import { atLeast, atMost, exactly } from "@evolver/device";
+import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type Rung } from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
 const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };

@@ -1,14 +1,7 @@
 import { geometryOf } from "../flash/measure.ts";
 import { denseProblemStrides } from "../tensor.ts";
-import {
-  atLeast,
-  atMost,
-  exactly,
-  flopsPerSharedByte,
-  keyValueBytes,
-  passesPerTileRead,
-  type Rung,
-} from "./rung.ts";
+import { atLeast, atMost, exactly } from "@evolver/device";
+import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type Rung } from "./rung.ts";
 import { k11 } from "./k11-register-tiles.ts";
 
 const SUBGROUP = 32;

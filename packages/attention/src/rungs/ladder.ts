@@ -3,13 +3,13 @@
  * counters prove.
  */
 
-import type { Counters, Device } from "@evolver/device";
+import { checkClaims, type ClaimResult, type Counters, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import type { FlashPoint } from "../flash/point.ts";
 import { planAttention } from "../flash/plan.ts";
 import { createScratch } from "../flash/scratch.ts";
 import { denseStrides, type AttentionProblem } from "../problem.ts";
-import type { Claim, ClaimCase, ClaimRelation, Rung } from "./rung.ts";
+import type { ClaimCase, Rung } from "./rung.ts";
 import { elementCount, extentsOf } from "../tensor.ts";
 import { k01 } from "./k01-naive.ts";
 import { k02 } from "./k02-shared-tiles.ts";
@@ -24,7 +24,7 @@ import { k10 } from "./k10-persistent-packed.ts";
 import { k11 } from "./k11-register-tiles.ts";
 import { k12 } from "./k12-evolved.ts";
 
-export type { Claim, ClaimCase, ClaimContext, Rung } from "./rung.ts";
+export type { ClaimCase, Rung } from "./rung.ts";
 
 /** In order; each builds on those before. */
 export const ladder: readonly Rung[] = Object.freeze([
@@ -71,15 +71,6 @@ export const claimProblem: AttentionProblem = Object.freeze({
   },
 } as const);
 
-export interface ClaimResult {
-  readonly text: string;
-  readonly value: number;
-  /** What holds if the claim does: value = limit, value ≤ limit or value ≥ limit. */
-  readonly relation: ClaimRelation;
-  readonly limit: number;
-  readonly holds: boolean;
-}
-
 /**
  * Checks the claims of a rung, running it and those of the ladder's earlier rungs that it compares itself with.
  *
@@ -93,43 +84,11 @@ export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult
     points.set(id, point);
     for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
   }
-  const counted = new Map<string, Counters>();
-  const results: ClaimResult[] = [];
-  for (const claim of rung.claims) {
-    let checked = check(claim, counted);
-    while ("missing" in checked) {
-      const point = points.get(checked.missing);
-      if (point === undefined)
-        throw new EvolverError(
-          "UNKNOWN_RUNG",
-          `a claim compares with "${checked.missing}", which is no earlier rung`,
-        );
-      counted.set(checked.missing, await claimCounters(device, point, rung.claimCase));
-      checked = check(claim, counted);
-    }
-    results.push(checked);
-  }
-  return results;
-}
-
-/** The result of a claim, or a rung that has to be counted first: most claims are about few of them. */
-function check(
-  claim: Claim,
-  counted: ReadonlyMap<string, Counters>,
-): ClaimResult | { readonly missing: string } {
-  let missing: string | null = null;
-  try {
-    const result = claim.check((name) => {
-      const counters = counted.get(name);
-      if (counters !== undefined) return counters;
-      missing = name;
-      throw new RangeError(`${name} has not been counted`);
-    });
-    return { text: claim.text, ...result };
-  } catch (error) {
-    if (missing === null) throw error;
-    return { missing };
-  }
+  return checkClaims(rung.claims, (name) => {
+    const point = points.get(name);
+    if (point !== undefined) return claimCounters(device, point, rung.claimCase);
+    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is no earlier rung`);
+  });
 }
 
 const known = new WeakMap<Device, Map<string, Promise<Counters>>>();

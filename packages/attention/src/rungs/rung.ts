@@ -1,27 +1,8 @@
 /** What a rung of the ladder is, and how its claims read the simulator's counters. */
 
-import type { Counters, MemoryCounters } from "@evolver/device";
+import { memoryOf, type Claim, type Counters } from "@evolver/device";
 import type { FlashPoint } from "../flash/point.ts";
 import type { AttentionProblem } from "../problem.ts";
-
-/** The counters of a rung by its id, or of a variant by "id name". */
-export type ClaimContext = (rung: string) => Counters;
-
-/** How a claim's value has to stand to its limit. */
-export type ClaimRelation = "=" | "≤" | "≥";
-
-export interface Claim {
-  /** One sentence with the number in it. */
-  readonly text: string;
-  check(counters: ClaimContext): ClaimCheck;
-}
-
-interface ClaimCheck {
-  readonly value: number;
-  readonly relation: ClaimRelation;
-  readonly limit: number;
-  readonly holds: boolean;
-}
 
 /** What claims are proved on. */
 export interface ClaimCase {
@@ -44,32 +25,6 @@ export interface Rung {
   readonly claimCase?: ClaimCase;
   /** Where the counters say something else than one hears. */
   readonly found: string;
-}
-
-export const atMost = (value: number, limit: number): ClaimCheck => ({
-  value,
-  relation: "≤",
-  limit,
-  holds: value <= limit,
-});
-export const atLeast = (value: number, limit: number): ClaimCheck => ({
-  value,
-  relation: "≥",
-  limit,
-  holds: value >= limit,
-});
-export const exactly = (value: number, limit: number): ClaimCheck => ({
-  value,
-  relation: "=",
-  limit,
-  holds: value === limit,
-});
-
-/** The entry of a buffer ("k", "v") or shared array ("k_tile", "v_tile"). */
-export function memoryOf(counters: Counters, name: string): MemoryCounters {
-  const memory = counters.memory[name];
-  if (memory === undefined) throw new RangeError(`the kernel has no memory called ${name}`);
-  return memory;
 }
 
 /** Bytes of K and V read from global memory. */

@@ -1,6 +1,6 @@
 /** What `evolver ladder --json` prints, and what `evolver guide` writes. */
 
-import type { Counters } from "@evolver/device";
+import type { ClaimResult, Counters } from "@evolver/device";
 import type { StudyInput } from "./option.ts";
 
 export interface RungReport {
@@ -21,19 +21,12 @@ export interface RungReport {
   /** For the whole launch; scaled where `sampledTiles` is less than `tiles`. */
   readonly counters: Counters;
   readonly workgroups: number;
-  /** Tiles of queries: as many as workgroups, unless these are persistent. */
+  /** Units of work: as many as workgroups, unless these are persistent. */
   readonly tiles: number;
   readonly sampledTiles: number;
   /** What decides the modelled time. */
   readonly bottleneck: string;
-  readonly claims: readonly {
-    readonly text: string;
-    readonly holds: boolean;
-    readonly value: number;
-    /** How the value has to stand to the limit. */
-    readonly relation: "=" | "≤" | "≥";
-    readonly limit: number;
-  }[];
+  readonly claims: readonly ClaimResult[];
   readonly found: string;
 }
 

@@ -1,6 +1,7 @@
 /** What the simulator counts of a rung, of its variants, and of the rung that it builds on. */
 
-import { claimCounters, runClaims, type ClaimCase, type ClaimResult } from "@evolver/attention";
+import type { ClaimResult } from "@evolver/device";
+import { claimCounters, runClaims, type ClaimCase } from "@evolver/attention";
 import type { Counters, Device } from "@evolver/device";
 import type { Subject } from "./subject.ts";
 
