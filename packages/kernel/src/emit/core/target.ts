@@ -123,7 +123,7 @@ export interface PhaseBarrierCalls {
 }
 
 /** How a kernel is launched, as far as targets differ in it. */
-export type Interface = Pick<Emitted, "grid"> &
+export type Launch = Pick<Emitted, "grid"> &
   Partial<
     Pick<Emitted, "kernelArguments" | "dynamicSharedBytes" | "bindings" | "uniform" | "compileOptions">
   >;
@@ -137,5 +137,5 @@ export interface Entry {
   /** Whether the file has C's `#line` before statements. */
   readonly lineDirectives: boolean;
   /** Writes the whole file: opening comment, helpers, bindings, the function with `body` in it. */
-  write(file: Lines, body: Lines): Interface;
+  write(file: Lines, body: Lines): Launch;
 }

@@ -1,10 +1,9 @@
-/** Loops, inputs and calls of phase barriers in CUDA C++ and HIP C++. */
+/** Loops and calls of phase barriers in CUDA C++ and HIP C++. */
 
-import { builtinName } from "../core/names.ts";
 import type { ArriveNode, AwaitPhaseNode } from "../../ir/nodes.ts";
 import type { Code } from "../core/code.ts";
 import { infix, simple, type Operand } from "../core/expression.ts";
-import type { ControlFlow, Inputs } from "../core/target.ts";
+import type { ControlFlow } from "../core/target.ts";
 import { CPP_TYPES } from "./language.ts";
 
 export const cppFlow = (code: Code): ControlFlow => ({
@@ -17,23 +16,6 @@ export const cppFlow = (code: Code): ControlFlow => ({
   beforeLoop(node) {
     if (node.kind === "while" || node.unroll === false) return;
     code.line(node.unroll === true ? "#pragma unroll" : `#pragma unroll ${node.unroll}`);
-  },
-});
-
-/** Whether workgroups are numbered through, whatever the shape of the grid. */
-export const isLinear = ({ options }: Code): boolean => options.grid === "linear";
-
-/** The indices that take arithmetic are declared at the top of the function: see function.ts. */
-export const cppInputs = (code: Code): Inputs => ({
-  parameter: simple,
-  builtin(builtin) {
-    const [name, axis] = builtin.split(".");
-    const [, y, z] = code.ir.workgroupSize;
-    if (name === "localId") return simple(`threadIdx.${axis}`);
-    if (builtin === "localIndex" && y * z === 1) return simple("threadIdx.x");
-    if (!isLinear(code) && name === "workgroupId") return simple(`blockIdx.${axis}`);
-    if (!isLinear(code) && name === "numWorkgroups") return simple(`gridDim.${axis}`);
-    return simple(builtinName(builtin));
   },
 });
 

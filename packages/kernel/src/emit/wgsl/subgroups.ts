@@ -5,7 +5,7 @@ import type { BarrierNode } from "../../ir/nodes.ts";
 import { isHalf } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { call, infix, simple, type InfixOperator, type Operand } from "../core/expression.ts";
-import { flowOf } from "../core/flow.ts";
+import { flowOf } from "../core/uniformity.ts";
 import type { SubgroupCall, SubgroupCell } from "../core/subgroups.ts";
 
 export interface WgslSubgroupCall extends SubgroupCall {

@@ -2,14 +2,31 @@
 
 import type { Code } from "../core/code.ts";
 import { headerComment } from "../core/finish.ts";
+import { simple } from "../core/expression.ts";
 import { Lines } from "../core/lines.ts";
 import { builtinName, linkable } from "../core/names.ts";
-import type { Entry, Interface } from "../core/target.ts";
+import type { Entry, Inputs, Launch } from "../core/target.ts";
 import { sharedBytesOf, sharedMemoryBytes } from "../../ir/types.ts";
-import { isLinear } from "./flow.ts";
 import { CPP_TYPES } from "./language.ts";
 
 const AXES = ["x", "y", "z"] as const;
+
+/** Whether workgroups are numbered through, whatever the shape of the grid. */
+const isLinear = ({ options }: Code): boolean => options.grid === "linear";
+
+/** Indices by name; those that take arithmetic are declared at the top of the function. */
+export const cppInputs = (code: Code): Inputs => ({
+  parameter: simple,
+  builtin(builtin) {
+    const [name, axis] = builtin.split(".");
+    const [, y, z] = code.ir.workgroupSize;
+    if (name === "localId") return simple(`threadIdx.${axis}`);
+    if (builtin === "localIndex" && y * z === 1) return simple("threadIdx.x");
+    if (!isLinear(code) && name === "workgroupId") return simple(`blockIdx.${axis}`);
+    if (!isLinear(code) && name === "numWorkgroups") return simple(`gridDim.${axis}`);
+    return simple(builtinName(builtin));
+  },
+});
 
 /** Parameters are written in one line up to this length. */
 const LINE_LENGTH = 110;
@@ -52,7 +69,7 @@ export function cppEntry(code: Code, target: CppFile): Entry {
       if (helpers.length > 0) file.add("");
       file.append(kernel);
       const { compileOptions } = target;
-      const grid: Interface["grid"] = isLinear(code) ? "linear" : "native";
+      const grid: Launch["grid"] = isLinear(code) ? "linear" : "native";
       return { grid, kernelArguments, dynamicSharedBytes, compileOptions };
     },
   };
