@@ -1,8 +1,9 @@
 /** Atomic operations: the function that does each, one row an operation and one cell a target, complete by type. */
 
 import type { AtomicOp } from "../ir/atomics.ts";
+import type { EmitTarget } from "./core/result.ts";
 
-export interface AtomicFunctions {
+interface AtomicFunctions extends Readonly<Record<EmitTarget, string | null>> {
   /** NVIDIA's; `atomicLoad` and `atomicStore`, which it lacks, are helpers. */
   readonly cuda: string;
   /** Built into clang; `compareExchange` is a helper. */

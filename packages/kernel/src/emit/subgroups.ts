@@ -2,17 +2,21 @@
 
 import type { SubgroupOp } from "../ir/subgroup.ts";
 
+import type { EmitTarget } from "./core/result.ts";
 import type { SubgroupCell } from "./core/subgroups.ts";
 import * as cpp from "./cpp/subgroups.ts";
 import * as js from "./js/subgroups.ts";
 import * as wgsl from "./wgsl/subgroups.ts";
 
-interface SubgroupRow {
-  readonly cuda: SubgroupCell<cpp.CppSubgroupCall>;
-  readonly hip: SubgroupCell<cpp.CppSubgroupCall>;
-  readonly wgsl: SubgroupCell<wgsl.WgslSubgroupCall>;
-  readonly js: SubgroupCell<js.JsSubgroupCall>;
+/** What the cells of each target are given. */
+interface Calls {
+  readonly cuda: cpp.CppSubgroupCall;
+  readonly hip: cpp.CppSubgroupCall;
+  readonly wgsl: wgsl.WgslSubgroupCall;
+  readonly js: js.JsSubgroupCall;
 }
+
+type SubgroupRow = { readonly [Target in EmitTarget]: SubgroupCell<Calls[Target]> };
 
 export const subgroupOperations: Readonly<Record<SubgroupOp, SubgroupRow>> = {
   sum: {

@@ -1,5 +1,7 @@
 /** Helper functions: texts by name, of which a file gets those that its kernel calls. */
 
+import { scalarTypes, type ScalarType } from "../../ir/types.ts";
+
 /** A text, and the helpers that the text itself uses. */
 export interface Helper {
   readonly text: string;
@@ -10,6 +12,9 @@ export type HelperTable = Readonly<Record<string, Helper>>;
 
 /** Asks for a helper function, and gives its name. */
 export type RequestHelper = (name: string) => string;
+
+/** The name of a helper of which there is one for each type: roundF16. */
+export const ofType = (name: string, type: ScalarType): string => `${name}${scalarTypes[type].suffix}`;
 
 /** The texts of the wanted helpers and of all that these need, in the order of the table. */
 export function helperTexts(table: HelperTable, wanted: ReadonlySet<string>): string[] {

@@ -5,6 +5,7 @@
 
 import { EvolverError } from "@evolver/base";
 import type { AtomicNode, KernelIR, Node } from "../../ir/nodes.ts";
+import type { WordType } from "../../ir/types.ts";
 import { atomicFunctions } from "../atomics.ts";
 import type { Code, Language } from "../core/code.ts";
 import { copyRequest } from "../core/defaults.ts";
@@ -19,16 +20,24 @@ import { callOnPhase, cppFlow } from "./flow.ts";
 import { cppEntry, cppInputs } from "./entry.ts";
 import { cudaHalfHelpers, declareHalves } from "./half.ts";
 import { cppHelpers, subgroupHelpers } from "./helpers.ts";
-import { cppLanguage } from "./language.ts";
+import { cppLanguage, cppType } from "./language.ts";
 import { cppMemory, startCopy, WORKGROUP_BARRIER } from "./memory.ts";
 import { cudaOperations } from "./operations.ts";
 import { notePartedLanes } from "./subgroups.ts";
 
 const ALL = "0xffffffffu";
 
-const loadAndStore = (["int", "unsigned", "float"] as const)
-  .map((type) => {
-    const [ptx, constraint] = type === "float" ? ["f32", "f"] : ["u32", "r"];
+/** PTX's name of a type, and the letter of a register that holds it. */
+const REGISTERS: Readonly<Record<WordType, readonly [ptx: string, constraint: string]>> = {
+  i32: ["u32", "r"],
+  u32: ["u32", "r"],
+  f32: ["f32", "f"],
+};
+
+const loadAndStore = (Object.keys(REGISTERS) as WordType[])
+  .map((word) => {
+    const type = cppType(word);
+    const [ptx, constraint] = REGISTERS[word];
     return `__device__ inline ${type} atomicLoad(const ${type}* address) {
   ${type} value;
   asm volatile("ld.relaxed.gpu.${ptx} %0, [%1];" : "=${constraint}"(value) : "l"(address) : "memory");

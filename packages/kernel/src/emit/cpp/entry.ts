@@ -7,7 +7,7 @@ import { Lines } from "../core/lines.ts";
 import { builtinName, linkable } from "../core/names.ts";
 import type { Entry, Inputs, Launch } from "../core/target.ts";
 import { sharedBytesOf, sharedMemoryBytes } from "../../ir/types.ts";
-import { CPP_TYPES } from "./language.ts";
+import { cppType } from "./language.ts";
 
 const AXES = ["x", "y", "z"] as const;
 
@@ -81,10 +81,10 @@ function writeOpening(file: Lines, code: Code, name: string): string[] {
   const [x, y, z] = ir.workgroupSize;
   const kernelArguments = ir.params.map((param) => param.name);
   const parameters = ir.params.map((param) => {
-    if (param.kind === "scalar") return `${CPP_TYPES[param.type]} ${code.scalarName(param.name)}`;
+    if (param.kind === "scalar") return `${cppType(param.type)} ${code.scalarName(param.name)}`;
     const { memory } = param;
     const constant = memory.access === "read" ? "const " : "";
-    return `${constant}${CPP_TYPES[memory.element]}* __restrict__ ${code.memoryName(memory)}`;
+    return `${constant}${cppType(memory.element)}* __restrict__ ${code.memoryName(memory)}`;
   });
   if (isLinear(code)) {
     for (const axis of AXES) {
@@ -118,7 +118,7 @@ function writeSharedMemory(
   }
   if (sharedBytesOf(code.ir) <= staticSharedLimit) {
     for (const memory of shared) {
-      const type = CPP_TYPES[memory.element];
+      const type = cppType(memory.element);
       file.add(`__shared__ __align__(16) ${type} ${code.memoryName(memory)}[${memory.length}];`, site);
     }
     return 0;
@@ -127,7 +127,7 @@ function writeSharedMemory(
   file.add(`extern __shared__ __align__(16) unsigned char ${arena}[];`, site);
   let offset = 0;
   for (const memory of shared) {
-    const type = CPP_TYPES[memory.element];
+    const type = cppType(memory.element);
     file.add(`${type}* ${code.memoryName(memory)} = reinterpret_cast<${type}*>(${arena} + ${offset});`, site);
     offset += Math.ceil(sharedMemoryBytes(memory) / 16) * 16;
   }

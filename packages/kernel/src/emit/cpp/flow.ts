@@ -4,14 +4,14 @@ import type { ArriveNode, AwaitPhaseNode } from "../../ir/nodes.ts";
 import type { Code } from "../core/code.ts";
 import { infix, simple, type Operand } from "../core/expression.ts";
 import type { ControlFlow } from "../core/target.ts";
-import { CPP_TYPES } from "./language.ts";
+import { cppType } from "./language.ts";
 
 export const cppFlow = (code: Code): ControlFlow => ({
   endless: "while (true) {",
   forHeader({ node, name, from, to, step }) {
     const test = infix(node.direction === "up" ? "<" : ">", simple(name), to).text;
     const next = step.constant === 1 ? `++${name}` : `${name} += ${step.text}`;
-    return `for (${CPP_TYPES[node.induction.type]} ${name} = ${from.text}; ${test}; ${next})`;
+    return `for (${cppType(node.induction.type)} ${name} = ${from.text}; ${test}; ${next})`;
   },
   beforeLoop(node) {
     if (node.kind === "while" || node.unroll === false) return;

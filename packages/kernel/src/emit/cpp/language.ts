@@ -2,22 +2,15 @@
 
 import { assertNever } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
-import type { ScalarType } from "../../ir/types.ts";
+import { scalarTypes, type ScalarType } from "../../ir/types.ts";
 import type { Language } from "../core/code.ts";
 import { atom, decimal, signed, simple, type Expression } from "../core/expression.ts";
-import type { HelperTable, RequestHelper } from "../core/helpers.ts";
+import type { HelperTable } from "../core/helpers.ts";
 import { surveyOf } from "../core/uses.ts";
 import { HALF_NAMES, halfLiteral } from "./half.ts";
 
-export const CPP_TYPES: Readonly<Record<ScalarType, string>> = {
-  f32: "float",
-  f16: "f16",
-  bf16: "bf16",
-  i32: "int",
-  u32: "unsigned",
-  bool: "bool",
-  index: "i64",
-};
+/** The name of a type; that of offsets, i64, is a helper that has to be asked for. */
+export const cppType = (type: ScalarType): string => scalarTypes[type].names.cpp;
 
 /** Functions that emitted code calls by their own names. */
 const CPP_FUNCTIONS: readonly string[] = (
@@ -31,14 +24,12 @@ export function cppLanguage(ir: KernelIR, helpers: HelperTable, takenNames: read
     helpers,
     takenNames: [...CPP_FUNCTIONS, ...takenNames, ...halfNames],
     literal: cppLiteral,
-    declareValue: (name, type, text, helper) => `const ${cppType(type, helper)} ${name} = ${text};`,
-    declareVariable: (name, type, text) => `${CPP_TYPES[type]} ${name}${text === null ? "" : ` = ${text}`};`,
+    // The type of offsets has to be declared.
+    declareValue: (name, type, text, helper) =>
+      `const ${type === "index" ? helper(scalarTypes.index.names.cpp) : cppType(type)} ${name} = ${text};`,
+    declareVariable: (name, type, text) => `${cppType(type)} ${name}${text === null ? "" : ` = ${text}`};`,
   };
 }
-
-/** A type's name; that of offsets has to be declared. */
-const cppType = (type: ScalarType, helper: RequestHelper): string =>
-  type === "index" ? helper("i64") : CPP_TYPES[type];
 
 export function cppLiteral(type: ScalarType, value: number | boolean): Expression {
   if (typeof value === "boolean") return simple(String(value));

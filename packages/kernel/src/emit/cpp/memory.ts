@@ -5,7 +5,7 @@ import type { Code } from "../core/code.ts";
 import { uniformLoadByAll } from "../core/defaults.ts";
 import { atom, call, simple, type Expression, type Operand } from "../core/expression.ts";
 import type { CopyCall, MemoryAccess } from "../core/target.ts";
-import { CPP_TYPES } from "./language.ts";
+import { cppType } from "./language.ts";
 
 /** The vectors that wide accesses move; two-byte elements go in pairs, as words. */
 const VECTORS: Readonly<Record<ElementType, string>> = {
@@ -61,7 +61,7 @@ export const WORKGROUP_BARRIER = "__syncthreads();";
 
 /** The call that starts a copy, in the width of one access. */
 export function startCopy(code: Code, { node, to, from, active }: CopyCall): void {
-  const type = node.width === 1 ? CPP_TYPES[node.from.element] : vectorType(node.from, node.width);
+  const type = node.width === 1 ? cppType(node.from.element) : vectorType(node.from, node.width);
   const [target, source] = [code.element(node.to, to).text, code.element(node.from, from).text];
   code.line(`${code.helper("startCopy")}<${type}>(&${target}, &${source}, ${active?.text ?? "true"});`);
 }

@@ -9,7 +9,7 @@ import { headerComment } from "../core/finish.ts";
 import type { Lines } from "../core/lines.ts";
 import { builtinName } from "../core/names.ts";
 import type { Entry } from "../core/target.ts";
-import { TYPED_ARRAYS } from "./language.ts";
+import { typedArray } from "./language.ts";
 
 /**
  * @param suspends whether an invocation suspends anywhere: then each is a generator that the scheduler resumes; otherwise they
@@ -59,7 +59,7 @@ function writeFunction(file: Lines, code: Code, body: Lines, suspends: boolean):
   }
   if (used.has("workgroupIndex")) file.add("workgroupIndex++;");
   for (const memory of ir.shared) {
-    const array = `new ${TYPED_ARRAYS[memory.element]}(${memory.length})`;
+    const array = `new ${typedArray(memory.element)}(${memory.length})`;
     file.add(`const ${code.memoryName(memory)} = ${array};`, site);
   }
   const count = x * y * z;

@@ -4,7 +4,8 @@
  */
 
 import { EXP2_COEFFICIENTS, EXP2_MAX, EXP2_MIN, ROUND_MAGIC } from "../../math.ts";
-import type { Helper, HelperTable } from "../core/helpers.ts";
+import { elementTypes, isFloat, scalarTypes, type ElementType } from "../../ir/types.ts";
+import { ofType, type Helper, type HelperTable } from "../core/helpers.ts";
 
 /** Rounding to a two-byte type: what is lost of a double's upper word, and where infinity and subnormal numbers begin. */
 function halves(
@@ -201,37 +202,40 @@ const compareExchange: Helper = {
 }`,
 };
 
-const TYPES = [
-  ["F32", "fround(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
-  ["F16", "roundF16(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
-  ["BF16", "roundBF16(a + b)", "minF32(a, b)", "maxF32(a, b)", "Infinity", "-Infinity"],
-  ["I32", "(a + b) | 0", "Math.min(a, b)", "Math.max(a, b)", "2147483647", "-2147483648"],
-  ["U32", "(a + b) >>> 0", "Math.min(a, b)", "Math.max(a, b)", "4294967295", "0"],
-] as const;
+/** The sum of a and b in a type, and the helper that it needs. */
+const SUMS: Readonly<Record<ElementType, readonly [sum: string, ...needs: string[]]>> = {
+  f32: ["fround(a + b)", "fround"],
+  f16: ["roundF16(a + b)", "roundF16"],
+  bf16: ["roundBF16(a + b)", "roundBF16"],
+  i32: ["(a + b) | 0"],
+  u32: ["(a + b) >>> 0"],
+};
 
 /** Operations of a subgroup: from the lanes' values (undefined for a lane elsewhere) to the lanes' results. */
 const collectives: HelperTable = Object.fromEntries(
-  TYPES.flatMap(([type, sum, min, max, highest, lowest]): [string, Helper][] => {
-    const isFloat = type.includes("F");
-    const needs = type === "F32" ? ["fround"] : isFloat ? [`round${type}`] : [];
-    const reduction = (name: string, combine: string, identity: string, more: string[]): [string, Helper] => [
-      `subgroup${name}${type}`,
-      {
-        text: `const subgroup${name}${type} = (values) => butterfly(values, (a, b) => ${combine}, ${identity});`,
-        needs: ["butterfly", ...more],
-      },
-    ];
-    const scan = (name: string, exclusive: boolean): [string, Helper] => [
-      `${name}${type}`,
-      {
-        text: `const ${name}${type} = (values) => scan(values, (a, b) => ${sum}, ${exclusive});`,
-        needs: ["scan", ...needs],
-      },
-    ];
+  elementTypes.flatMap((type): [string, Helper][] => {
+    const [sum, ...needs] = SUMS[type];
+    const { greatest, least } = scalarTypes[type];
+    const extreme = (name: "min" | "max"): [combine: string, ...needs: string[]] =>
+      isFloat(type) ? [`${name}F32(a, b)`, `${name}F32`] : [`Math.${name}(a, b)`];
+    const reduction = (
+      title: string,
+      [combine, ...more]: readonly [string, ...string[]],
+      identity: number,
+    ): [string, Helper] => {
+      const name = ofType(title, type);
+      const text = `const ${name} = (values) => butterfly(values, (a, b) => ${combine}, ${identity});`;
+      return [name, { text, needs: ["butterfly", ...more] }];
+    };
+    const scan = (title: string, exclusive: boolean): [string, Helper] => {
+      const name = ofType(title, type);
+      const text = `const ${name} = (values) => scan(values, (a, b) => ${sum}, ${exclusive});`;
+      return [name, { text, needs: ["scan", ...needs] }];
+    };
     return [
-      reduction("Sum", sum, "0", needs),
-      reduction("Min", min, highest, isFloat ? ["minF32"] : []),
-      reduction("Max", max, lowest, isFloat ? ["maxF32"] : []),
+      reduction("subgroupSum", SUMS[type], 0),
+      reduction("subgroupMin", extreme("min"), greatest),
+      reduction("subgroupMax", extreme("max"), least),
       scan("inclusiveSum", false),
       scan("exclusiveSum", true),
     ];

@@ -1,18 +1,12 @@
 /** JavaScript's literals, declarations and typed arrays. */
 
-import type { ElementType } from "../../ir/types.ts";
+import { scalarTypes, type ElementType } from "../../ir/types.ts";
 import type { Language } from "../core/code.ts";
 import { signed } from "../core/expression.ts";
 import { jsHelpers } from "./helpers.ts";
 
-/** What holds elements of a type; those of two bytes are held as their bits. */
-export const TYPED_ARRAYS: Readonly<Record<ElementType, string>> = {
-  f32: "Float32Array",
-  i32: "Int32Array",
-  u32: "Uint32Array",
-  f16: "Uint16Array",
-  bf16: "Uint16Array",
-};
+/** The name of what holds elements of a type; those of two bytes are held as their bits. */
+export const typedArray = (element: ElementType): string => scalarTypes[element].array.name;
 
 export const jsLanguage: Language = {
   helpers: jsHelpers,

@@ -4,17 +4,18 @@ import { isHalf, type Memory } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { uniformLoadByAll } from "../core/defaults.ts";
 import { call, infix, simple, type Expression, type Operand } from "../core/expression.ts";
+import { ofType } from "../core/helpers.ts";
 import type { MemoryAccess } from "../core/target.ts";
 
 export function jsMemory(code: Code, barrier: () => void): MemoryAccess {
   const load: MemoryAccess["load"] = (memory, index) => {
     const element = code.element(memory, index);
     if (!isHalf(memory.element)) return element;
-    return call(code.helper(`expand${memory.element.toUpperCase()}`), element);
+    return call(code.helper(ofType("expand", memory.element)), element);
   };
   const store: MemoryAccess["store"] = (memory, index, value) => {
     const { element } = memory;
-    const { text } = isHalf(element) ? call(code.helper(`bitsOf${element.toUpperCase()}`), value) : value;
+    const { text } = isHalf(element) ? call(code.helper(ofType("bitsOf", element)), value) : value;
     code.line(`${code.element(memory, index).text} = ${text};`);
   };
   const request = (action: string, memory: Memory, count: number): string =>

@@ -12,7 +12,7 @@ import {
   type InfixOperator,
   type Operand,
 } from "../core/expression.ts";
-import type { RequestHelper } from "../core/helpers.ts";
+import { ofType, type RequestHelper } from "../core/helpers.ts";
 import type { Operation, OperationTable } from "../core/operations.ts";
 
 const zero = simple("0");
@@ -24,10 +24,8 @@ function wrap(expression: Expression, type: ScalarType, helper: RequestHelper = 
     case "f32":
       return call("fround", expression);
     case "f16":
-    case "bf16": {
-      const name = type === "f16" ? "roundF16" : "roundBF16";
-      return call(helper(name), expression);
-    }
+    case "bf16":
+      return call(helper(ofType("round", type)), expression);
     case "i32":
       return infix("|", expression, zero);
     case "u32":
@@ -145,7 +143,7 @@ export const jsOperations: OperationTable = {
   abs: ([a], { result }) =>
     result === "i32" ? wrap(call("Math.abs", a as Operand), result) : call("Math.abs", a as Operand),
   fma: (operands, { result, helper }) =>
-    call(helper(isHalf(result) ? `fma${result.toUpperCase()}` : "fma"), ...operands),
+    call(helper(isHalf(result) ? ofType("fma", result) : "fma"), ...operands),
   select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
   sqrt: mathFunction("sqrt", true),
   rsqrt: ([a]) => call("fround", infix("/", one, call("Math.sqrt", a as Operand))),

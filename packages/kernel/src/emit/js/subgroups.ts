@@ -5,6 +5,7 @@
 
 import type { Expression, InfixOperator, Operand } from "../core/expression.ts";
 import { infix, simple } from "../core/expression.ts";
+import { ofType } from "../core/helpers.ts";
 import type { SubgroupCall, SubgroupCell } from "../core/subgroups.ts";
 
 export interface JsSubgroupCall extends SubgroupCall {
@@ -35,7 +36,7 @@ export const typed =
   (name: string): Cell =>
   (given) => {
     const [value] = given.operands as [Operand];
-    return [request(given, `${name}${value.type.toUpperCase()}`)];
+    return [request(given, ofType(name, value.type))];
   };
 
 /** The value of another lane: the one that the second operand names, or that it gives together with the lane's own number. */

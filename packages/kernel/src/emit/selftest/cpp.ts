@@ -3,9 +3,10 @@
  * judges what came out, then times it by events. It exits 0 for PASS, 1 for FAIL, 2 where nothing could be run.
  */
 
+import { assertNever } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
-import { CPP_TYPES, cppLiteral } from "../cpp/language.ts";
+import { cppLiteral, cppType } from "../cpp/language.ts";
 import type { Emitted } from "../core/result.ts";
 import { surveyOf } from "../core/uses.ts";
 import { hostText } from "./host-text.ts";
@@ -55,7 +56,7 @@ export function cppSelftest(
   const declarations = buffers.map((param) => {
     const { length } = bufferOf(param);
     const written = param.memory.access !== "read";
-    return `Buffer<${CPP_TYPES[param.memory.element]}> ${local(param)}("${param.name}", ${length}, ${written});`;
+    return `Buffer<${cppType(param.memory.element)}> ${local(param)}("${param.name}", ${length}, ${written});`;
   });
   const fills = buffers.flatMap((param) => fill(local(param), bufferOf(param)));
   const restored = buffers.filter(
@@ -207,6 +208,8 @@ function fill(local: string, { contents, length }: SelftestBuffer): string[] {
       return [`${local}.unset();`];
     case "zeros":
       return [];
+    default:
+      return assertNever(contents, "kind of contents");
   }
 }
 

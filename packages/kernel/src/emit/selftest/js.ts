@@ -3,18 +3,12 @@
  * out. Under Node it exits 0 for PASS and 1 for FAIL.
  */
 
+import { assertNever } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
-import type { BufferParam, ElementType } from "../../ir/types.ts";
+import type { BufferParam } from "../../ir/types.ts";
 import type { Emitted } from "../core/result.ts";
+import { typedArray } from "../js/language.ts";
 import type { Selftest, SelftestBuffer, SelftestExpected } from "./spec.ts";
-
-const ARRAYS: Readonly<Record<ElementType, string>> = {
-  f32: "Float32Array",
-  i32: "Int32Array",
-  u32: "Uint32Array",
-  f16: "Uint16Array",
-  bf16: "Uint16Array",
-};
 
 const HOST = String.raw`
 /** Mulberry32, a small generator: the same seed gives the same numbers everywhere. */
@@ -63,7 +57,7 @@ export function jsSelftest(ir: KernelIR, emitted: Emitted, selftest: Selftest, f
     const { expected } = bufferOf(param);
     if (expected === undefined) return [];
     const { relative = 0, absolute = 0 } = expected.tolerance ?? {};
-    const values = fromBits(ARRAYS[param.memory.element], expected.values);
+    const values = fromBits(typedArray(param.memory.element), expected.values);
     return [`compare(${JSON.stringify(param.name)}, ${at(param)}, ${values}, ${relative}, ${absolute})`];
   });
   if (selftest.reference !== undefined) checks.push(`verify(${buffers.map(at).join(", ")})`);
@@ -92,7 +86,7 @@ if (typeof process !== "undefined") process.exitCode = pass ? 0 : 1;
 }
 
 function contents({ memory }: BufferParam, { length, contents: initial }: SelftestBuffer): string {
-  const type = ARRAYS[memory.element];
+  const type = typedArray(memory.element);
   switch (initial.kind) {
     case "uniform":
       return `drawUniform(${length}, ${initial.seed})`;
@@ -104,6 +98,8 @@ function contents({ memory }: BufferParam, { length, contents: initial }: Selfte
       return `unset(${type}, ${length})`;
     case "zeros":
       return `new ${type}(${length})`;
+    default:
+      return assertNever(initial, "kind of contents");
   }
 }
 

@@ -3,6 +3,7 @@
 import type { AtomicNode } from "../../ir/nodes.ts";
 import { atomicFunctions } from "../atomics.ts";
 import type { Code } from "../core/code.ts";
+import { ofType } from "../core/helpers.ts";
 import { call, simple, type Expression, type Operand } from "../core/expression.ts";
 
 export function wgslAtomic(
@@ -21,7 +22,7 @@ export function wgslAtomic(
     );
   const name = atomicFunctions[op].wgsl;
   if (op === "compareExchange")
-    return call(code.helper(`${name}${space}${memory.element.toUpperCase()}`), address, ...operands);
+    return call(code.helper(ofType(`${name}${space}`, memory.element)), address, ...operands);
   if (memory.element !== "f32") return call(name, address, ...operands);
   if (op === "add") {
     code.note(`atomic add of f32 to ${memory.name}`, "a loop of compare-exchange", true);

@@ -6,15 +6,12 @@
 import type { OpName } from "../../ir/ops.ts";
 import { isHalf, type HalfType } from "../../ir/types.ts";
 import { call, type Expression, type Operand } from "../core/expression.ts";
-import type { HelperTable, RequestHelper } from "../core/helpers.ts";
+import { ofType, type HelperTable, type RequestHelper } from "../core/helpers.ts";
 import type { Operation, OperationTable } from "../core/operations.ts";
-
-/** What the rounding functions are called. */
-const roundingOf = (type: HalfType): string => (type === "f16" ? "roundF16" : "roundBF16");
 
 const fused = (type: HalfType, precision: number, least: number, result: string): string =>
   `// a·b + c with one rounding, in integers: 22 bits of product beside 11 bits of c, with a bit for what is shifted out.
-fn fma${type.toUpperCase()}(a: f32, b: f32, c: f32) -> f32 {
+fn ${ofType("fma", type)}(a: f32, b: f32, c: f32) -> f32 {
   let bits = vec3<u32>(bitcast<u32>(a), bitcast<u32>(b), bitcast<u32>(c));
   let magnitudes = bits & vec3<u32>(0x7fffffffu);
   if (magnitudes.z == 0x7f800000u && all(magnitudes.xy < vec2<u32>(0x7f800000u))) {
@@ -190,7 +187,7 @@ export function withHalves(operations: WordOperations, hasF16: boolean): Operati
     return isHalf(operand.type) ? { ...operand, type: "f32" } : operand;
   };
   const narrowed = (type: HalfType, value: Expression, helper: RequestHelper): Expression => {
-    const rounded = call(helper(roundingOf(type)), value);
+    const rounded = call(helper(ofType("round", type)), value);
     return isNative(type) ? call("f16", rounded) : rounded;
   };
   const rounding =
@@ -210,7 +207,7 @@ export function withHalves(operations: WordOperations, hasF16: boolean): Operati
       if (isNative(type) && name !== "div" && name !== "sqrt") return operation(operands, context);
       if (name === "fma") {
         context.note(`fma of ${type}`, "integer arithmetic", true);
-        return call(context.helper(`fma${type.toUpperCase()}`), ...wide);
+        return call(context.helper(ofType("fma", type)), ...wide);
       }
       if (!isHalf(context.result)) return operation(wide, context);
       const result = operation(wide, { ...context, result: "f32" });

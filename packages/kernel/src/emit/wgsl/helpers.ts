@@ -1,6 +1,7 @@
 /** The text of the functions and module variables that emitted WGSL may need. */
 
-import type { Helper, HelperTable } from "../core/helpers.ts";
+import type { IntegerType } from "../../ir/types.ts";
+import { ofType, type Helper, type HelperTable } from "../core/helpers.ts";
 import { wgslHalfHelpers } from "./half.ts";
 
 const SPACES = [
@@ -11,10 +12,10 @@ const SPACES = [
 const atomics: HelperTable = Object.fromEntries(
   SPACES.flatMap(([space, before, after]): [string, Helper][] => {
     const pointer = (type: string): string => `ptr<${before}atomic<${type}>${after}>`;
-    const exchange = (type: string): [string, Helper] => [
-      `compareExchange${space}${type.toUpperCase()}`,
+    const exchange = (type: IntegerType): [string, Helper] => [
+      ofType(`compareExchange${space}`, type),
       {
-        text: `fn compareExchange${space}${type.toUpperCase()}(address: ${pointer(type)}, expected: ${type}, desired: ${type}) -> ${type} {
+        text: `fn ${ofType(`compareExchange${space}`, type)}(address: ${pointer(type)}, expected: ${type}, desired: ${type}) -> ${type} {
   loop {
     let attempt = atomicCompareExchangeWeak(address, expected, desired);
     if (attempt.exchanged || attempt.old_value != expected) {

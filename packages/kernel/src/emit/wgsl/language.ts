@@ -2,7 +2,7 @@
 
 import { assertNever } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
-import { isHalf, type HalfType, type ScalarType } from "../../ir/types.ts";
+import { scalarTypes, type ScalarType } from "../../ir/types.ts";
 import { atomicFunctions } from "../atomics.ts";
 import type { Language } from "../core/code.ts";
 import { call, decimal, prefix, signed, simple, type Expression } from "../core/expression.ts";
@@ -10,14 +10,6 @@ import type { RequestHelper } from "../core/helpers.ts";
 import type { EmitOptions } from "../core/result.ts";
 import { surveyOf } from "../core/uses.ts";
 import { wgslHelpers } from "./helpers.ts";
-
-const WGSL_TYPES: Readonly<Record<Exclude<ScalarType, HalfType>, string>> = {
-  f32: "f32",
-  i32: "i32",
-  u32: "u32",
-  bool: "bool",
-  index: "u32",
-};
 
 /** The names of the entry point's own parameters, and of functions that are called by their own names. */
 const TAKEN_NAMES: readonly string[] = [
@@ -33,26 +25,26 @@ const TAKEN_NAMES: readonly string[] = [
 export const hasF16 = (ir: KernelIR, options: EmitOptions): boolean =>
   options.shaderF16 !== false && surveyOf(ir).halfTypes.has("f16");
 
+type Held = Exclude<ScalarType, "bf16">;
+
 /** @param nativeF16 whether f16 is WGSL's own; else it is f32, as bf16 always is */
 export function wgslLanguage(ir: KernelIR, nativeF16: boolean): Language {
-  const typeName = (type: ScalarType): string =>
-    isHalf(type) ? (type === "f16" && nativeF16 ? "f16" : "f32") : WGSL_TYPES[type];
+  /** What a type is held as: halves that WGSL lacks are f32. */
+  const heldAs = (type: ScalarType): Held => {
+    if (type === "f16") return nativeF16 ? "f16" : "f32";
+    return type === "bf16" ? "f32" : type;
+  };
   return {
     helpers: wgslHelpers(ir.subgroupSize, nativeF16),
     takenNames: TAKEN_NAMES,
-    literal: (type, value, helper) =>
-      literal(type === "bf16" || (type === "f16" && !nativeF16) ? "f32" : type, value, helper),
+    literal: (type, value, helper) => literal(heldAs(type), value, helper),
     declareValue: (name, _type, text) => `let ${name} = ${text};`,
     declareVariable: (name, type, text) =>
-      `var ${name}: ${typeName(type)}${text === null ? "" : ` = ${text}`};`,
+      `var ${name}: ${scalarTypes[heldAs(type)].names.wgsl}${text === null ? "" : ` = ${text}`};`,
   };
 }
 
-function literal(
-  type: Exclude<ScalarType, "bf16">,
-  value: number | boolean,
-  helper: RequestHelper,
-): Expression {
+function literal(type: Held, value: number | boolean, helper: RequestHelper): Expression {
   if (typeof value === "boolean") return simple(String(value));
   switch (type) {
     case "f32":

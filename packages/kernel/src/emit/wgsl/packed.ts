@@ -6,6 +6,7 @@
 import type { HalfType, Memory } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { call, infix, simple, type Expression, type Operand } from "../core/expression.ts";
+import { ofType } from "../core/helpers.ts";
 import { surveyOf } from "../core/uses.ts";
 import type { WgslMemory } from "./arrays.ts";
 
@@ -141,10 +142,10 @@ export class PackedMemories implements WgslMemory {
 
   #expanded({ type }: Packing, word: Expression, isHigh: boolean): Expression {
     const bits = isHigh ? infix(">>", word, simple("16u")) : word;
-    return call(this.#code.helper(`expand${type.toUpperCase()}`), bits);
+    return call(this.#code.helper(ofType("expand", type)), bits);
   }
 
   #bits(type: HalfType, value: Operand): Expression {
-    return call(this.#code.helper(`bitsOf${type.toUpperCase()}`), value);
+    return call(this.#code.helper(ofType("bitsOf", type)), value);
   }
 }

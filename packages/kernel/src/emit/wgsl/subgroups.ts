@@ -6,6 +6,7 @@ import { isHalf } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { call, infix, simple, type InfixOperator, type Operand } from "../core/expression.ts";
 import { flowOf } from "../core/uniformity.ts";
+import { ofType } from "../core/helpers.ts";
 import type { SubgroupCall, SubgroupCell } from "../core/subgroups.ts";
 
 export interface WgslSubgroupCall extends SubgroupCall {
@@ -31,7 +32,7 @@ export const reduced =
   (exact: string, builtin: string): Cell =>
   (given) => {
     const [value] = given.operands as [Operand];
-    const name = isOrdered(given) ? given.code.helper(`${exact}${value.type.toUpperCase()}`) : builtin;
+    const name = isOrdered(given) ? given.code.helper(ofType(exact, value.type)) : builtin;
     return [call(name, value)];
   };
 
@@ -40,7 +41,7 @@ export const selected =
   (name: string): Cell =>
   (given) => {
     const [value] = given.operands as [Operand];
-    const exact = `${name}${value.type === "f16" ? "F16" : "F32"}`;
+    const exact = ofType(name, value.type === "f16" ? "f16" : "f32");
     return [call(isOrdered(given) ? given.code.helper(exact) : name, value)];
   };
 
@@ -51,7 +52,7 @@ export const scanned =
     const { code } = given;
     const [value] = given.operands as [Operand];
     if (!isOrdered(given)) return [call(builtin, value)];
-    return [call(code.helper(`${exact}${value.type.toUpperCase()}`), value, code.lane())];
+    return [call(code.helper(ofType(exact, value.type)), value, code.lane())];
   };
 
 /** The built-in wants a lane that is known when the shader is compiled. */
