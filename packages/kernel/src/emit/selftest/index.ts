@@ -1,13 +1,6 @@
-/** Self-tests: a kernel with a program around it that a person builds and runs by hand. */
+/** Self-tests, and several kernels in one file. */
 
-import { EvolverError } from "@evolver/base";
-import type { KernelIR } from "../../ir/nodes.ts";
-import { emit } from "../emit.ts";
-import type { Emitted, EmitTarget } from "../core/result.ts";
-import { cppSelftest } from "./cpp.ts";
-import { jsSelftest } from "./js.ts";
-import { checkSelftest, type Selftest } from "./spec.ts";
-
+export { emitSelftest, type EmittedSelftest } from "./selftest.ts";
 export { emitTogether, type EmittedTogether } from "./together.ts";
 export {
   uniformValues,
@@ -17,47 +10,3 @@ export {
   type SelftestExpected,
   type SelftestReference,
 } from "./spec.ts";
-
-/** What CUDA and HIP take on y and z; on x it is 2³¹ − 1. */
-const MAX_GRID_YZ = 65_535;
-const MAX_GRID = 2 ** 31 - 1;
-
-/** A self-test's file, in place of the kernel's own. */
-export type EmittedSelftest = Pick<Emitted, "target" | "source" | "entryPoint" | "lowering" | "subgroupSize">;
-
-/**
- * A kernel and a program that tests it, in one file: `nvcc k03.cu && ./a.out`, `hipcc k03.hip && ./a.out`,
- * `node k03.mjs`.
- *
- * @param file the file's name without extension, for the command in its header
- * @throws EvolverError SELFTEST_TARGET for WGSL, which has no host; SELFTEST_INVALID, SELFTEST_TOO_LARGE, SELFTEST_EMPTY;
- *   and what `emit` throws
- */
-export function emitSelftest(
-  ir: KernelIR,
-  target: EmitTarget,
-  selftest: Selftest,
-  file = ir.name,
-): EmittedSelftest {
-  if (target === "wgsl") {
-    throw new EvolverError("SELFTEST_TARGET", "WGSL has no host program, so it has no self-test of its own", {
-      hint: "run the kernel with --device webgpu, or write a self-test for cuda, hip or js",
-    });
-  }
-  checkSelftest(ir, selftest);
-  const [x, y, z] = selftest.workgroups;
-  if (x * y * z > MAX_GRID || x * y * z < 1) {
-    throw new EvolverError(
-      "SELFTEST_INVALID",
-      `a self-test launches 1 to ${MAX_GRID} workgroups, not ${x * y * z}`,
-    );
-  }
-  const grid = y > MAX_GRID_YZ || z > MAX_GRID_YZ ? "linear" : "native";
-  const emitted = emit(ir, target, target === "js" ? {} : { grid });
-  const source =
-    target === "js"
-      ? jsSelftest(ir, emitted, selftest, file)
-      : cppSelftest(ir, emitted, target, selftest, file);
-  const { entryPoint, lowering, subgroupSize } = emitted;
-  return { target, source, entryPoint, lowering, subgroupSize };
-}
