@@ -1,0 +1,87 @@
+/** Writes the JavaScript of atomic operations: one function for each memory, operation and order of a kernel. */
+
+import { assertNever } from "@evolver/base";
+import { atomicAccess } from "@evolver/kernel";
+import type { AtomicNode, AtomicOp, Memory } from "@evolver/kernel";
+import { positionName } from "../runtime/counting.ts";
+import { REGISTER_FILE } from "../runtime/subgroup.ts";
+import { accessRecord, takeData } from "./checks.ts";
+import type { CheckOptions, NamedMemory } from "./checks.ts";
+
+/** The new value of an element: over `old`, the operand `x` and, for compareExchange, `y`. */
+function newValue(op: AtomicOp, element: Memory["element"]): string {
+  switch (op) {
+    case "load":
+      return "old";
+    case "store":
+    case "exchange":
+      return "x";
+    case "add":
+      return element === "f32" ? "fround(old + x)" : "old + x";
+    case "min":
+      return "old < x ? old : x";
+    case "max":
+      return "old > x ? old : x";
+    case "and":
+      return "old & x";
+    case "or":
+      return "old | x";
+    case "xor":
+      return "old ^ x";
+    case "compareExchange":
+      return "old === x ? y : old";
+    default:
+      return assertNever(op, "atomic operation");
+  }
+}
+
+/**
+ * `name(subgroup, active, place, firstLane)`: operands in registers at `operand0` and `operand1`, the old value to `result`.
+ * Lanes take their turns in order, from `firstLane` on. Counted as atomics, not among the memory's bytes and requests.
+ */
+export function atomicFunction(
+  name: string,
+  target: NamedMemory,
+  node: AtomicNode,
+  options: CheckOptions,
+): string {
+  const { memory, op } = node;
+  const access = atomicAccess[op];
+  const writes = access !== "read";
+  const modifies = access === "read_write";
+  const releases = node.order === "release" || node.order === "acq_rel";
+  const acquires = node.order === "acquire" || node.order === "acq_rel";
+  const clocks = options.races === "clocks";
+  // A relaxed load orders nothing; a relaxed store ends what was released, a relaxed update keeps it.
+  const orders = clocks && (node.order !== "relaxed" || (writes && !modifies));
+  const checksInitialised = options.races !== "none" && memory.space === "shared";
+  const counter = memory.space === "shared" ? "sharedAtomics" : "globalAtomics";
+  const body = `time.instruction++;
+  ${options.counters ? `totals[${positionName(counter)}] += count;` : ""}
+  for (let turn = 0; turn < WIDTH; turn++) {
+    const lane = (turn + firstLane) & (WIDTH - 1);
+    if (count !== WIDTH && mask[lane] === 0) continue;
+    const element = indices[place.index + lane];
+    if (!(element >= 0 && element < length)) {
+      findings.outOfBounds(${accessRecord(target, "atomic")}, 1);
+      ${node.result ? "registers[place.result + lane] = 0;" : ""}
+      continue;
+    }
+    ${checksInitialised && op !== "store" ? `if (${target.name}.writeTime[element] < time.workgroupStart) findings.uninitialised(${accessRecord(target, "atomic")});` : ""}
+    ${checksInitialised && writes ? `${target.name}.writeTime[element] = time.now;` : ""}
+    ${orders ? `${name}_element.element = element;\norder.atomic(subgroup, lane, ${name}_element, ${name}_order, time.now);` : ""}
+    const old = data[element]${node.operands.length > 0 ? ", x = registers[place.operand0 + lane]" : ""}${node.operands.length > 1 ? ", y = registers[place.operand1 + lane]" : ""};
+    ${writes ? `data[element] = ${newValue(op, memory.element)};\nif (data[element] !== old) time.changes++;` : ""}
+    ${node.result ? "registers[place.result + lane] = old;" : ""}
+  }
+  ${clocks && acquires ? "order.shareClock(subgroup);" : ""}
+  ${clocks && releases ? "subgroup.epochStart = ++time.now;" : ""}`;
+  const ordering = `const ${name}_order = { acquires: ${acquires}, releases: ${releases}, writes: ${writes}, modifies: ${modifies} };
+const ${name}_element = { memory: ${target.number}, element: 0 };`;
+  return `${orders ? ordering : ""}
+function ${name}(subgroup, active, place, firstLane) {
+  const { mask, count } = active, { ${REGISTER_FILE[node.index.type]}: indices, ${REGISTER_FILE[memory.element]}: registers } = subgroup;
+  ${takeData(target, body)}
+  ${body}
+}`;
+}

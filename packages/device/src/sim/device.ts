@@ -1,0 +1,59 @@
+/**
+ * The `sim` device: runs kernels exactly, lane by lane and subgroup by subgroup, finds what is wrong with them and
+ * counts what they do. It is the oracle that other devices are tested against, not a model of any card's speed.
+ */
+
+import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import { buildFor } from "../core/build.ts";
+import type { Device, TypedArrayOf } from "../core/device.ts";
+import { createHostBuffer } from "../core/buffer.ts";
+import type { HostBuffer } from "../core/buffer.ts";
+import { deviceRows } from "../core/rows.ts";
+import { resolveOptions, simLimits } from "./options.ts";
+import type { ResolvedSimOptions, SimOptions } from "./options.ts";
+import { SimProgram } from "./program.ts";
+import { SimState } from "./state.ts";
+
+export class SimDevice implements Device {
+  readonly id = "sim";
+  readonly name: string;
+  readonly subgroupSize: number;
+  readonly forwardProgress = deviceRows.sim.forwardProgress;
+  readonly limits = simLimits;
+  readonly #state: SimState;
+  #closed = false;
+
+  constructor(options: SimOptions) {
+    this.#state = new SimState(resolveOptions(options));
+    this.subgroupSize = this.options.subgroup;
+    this.name = `simulator with subgroups of ${this.subgroupSize}`;
+  }
+
+  get options(): ResolvedSimOptions {
+    return this.#state.options;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  createBuffer<E extends ElementType>(element: E, contents: number | TypedArrayOf<E>): HostBuffer<E> {
+    return createHostBuffer(this, element, contents);
+  }
+
+  async compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<SimProgram<P>> {
+    return new SimProgram<P>(this, this.#state, buildFor(kernel, this, this.subgroupSize));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+}
+
+/**
+ * Opens a simulator. Throws INVALID_OPTION. Kernels become JavaScript by `new Function`, which a page's content security
+ * policy must allow ('unsafe-eval').
+ */
+export function openSim(options: SimOptions = {}): SimDevice {
+  return new SimDevice(options);
+}

@@ -1,0 +1,80 @@
+/** What a simulator can be asked for. */
+
+import { EvolverError } from "@evolver/base";
+import type { DeviceLimits } from "../core/device.ts";
+
+export interface SimOptions {
+  /** Subgroup width that kernels are built for: 4, 8, 16, 32 (default), 64 or 128. */
+  readonly subgroup?: number;
+  /** Permutes the order of subgroups, and stops them at more places; the same seed gives the same run. */
+  readonly seed?: number;
+  /** Look for races and the other findings (default). Accesses outside memory are skipped in any case. */
+  readonly checks?: boolean;
+  /** Count (default). */
+  readonly counters?: boolean;
+  /** Whether a launch with findings throws a SimulationError (default) or returns them. */
+  readonly onFinding?: "throw" | "collect";
+  /** At most so many different findings are kept; 100 by default. */
+  readonly maxFindings?: number;
+  /** Loop iterations of a subgroup in one workgroup after which it counts as endless; 100 million by default. */
+  readonly maxSteps?: number;
+  /**
+   * Whether the code that runs has comments with the lines of TypeScript, and a name that debuggers show, for breakpoints
+   * in it. Kernels then take longer to compile.
+   */
+  readonly debug?: boolean;
+}
+
+export type ResolvedSimOptions = Required<Omit<SimOptions, "seed">> & Pick<SimOptions, "seed">;
+
+export const simLimits: DeviceLimits = Object.freeze({
+  subgroupSizes: Object.freeze([4, 8, 16, 32, 64, 128]),
+  maxInvocationsPerWorkgroup: 1024,
+  maxSharedBytes: 232_448,
+  maxBufferBytes: 2 ** 32,
+  maxWorkgroups: 2 ** 31 - 1,
+});
+
+/** Fills in defaults. Throws INVALID_OPTION. */
+export function resolveOptions(options: SimOptions): ResolvedSimOptions {
+  const { subgroup = 32, seed, checks = true, counters = true, onFinding = "throw" } = options;
+  const { maxFindings = 100, maxSteps = 100_000_000, debug = false } = options;
+  const check = (holds: boolean, what: string, hint: string): void => {
+    if (!holds) throw new EvolverError("INVALID_OPTION", what, { hint });
+  };
+  check(
+    simLimits.subgroupSizes.includes(subgroup),
+    `sim has no subgroups of ${subgroup}`,
+    `use one of ${simLimits.subgroupSizes.join(", ")}`,
+  );
+  check(
+    seed === undefined || Number.isSafeInteger(seed),
+    `a seed is a whole number, not ${seed}`,
+    "or leave it out for a fixed order",
+  );
+  check(
+    onFinding === "throw" || onFinding === "collect",
+    `onFinding is not ${String(onFinding)}`,
+    'use "throw" or "collect"',
+  );
+  check(
+    Number.isInteger(maxFindings) && maxFindings > 0,
+    `maxFindings is a positive whole number, not ${maxFindings}`,
+    "100 is the default",
+  );
+  check(
+    Number.isInteger(maxSteps) && maxSteps > 0,
+    `maxSteps is a positive whole number, not ${maxSteps}`,
+    "100 million is the default",
+  );
+  return {
+    subgroup,
+    checks,
+    counters,
+    onFinding,
+    maxFindings,
+    maxSteps,
+    debug,
+    ...(seed === undefined ? {} : { seed }),
+  };
+}

@@ -1,0 +1,129 @@
+/** Findings about single accesses and about lanes that should act together: what is wrong, in words. */
+
+import type { Access, LaunchContext, Request } from "./context.ts";
+import { LaneSet } from "./subgroup.ts";
+import type { Subgroup } from "./subgroup.ts";
+
+export class AccessFindings {
+  readonly #context: LaunchContext;
+
+  constructor(context: LaunchContext) {
+    this.#context = context;
+  }
+
+  /** Reports accesses outside the memory or misaligned; returns the other active lanes. */
+  keepInside(request: Request): LaneSet {
+    const { subgroup, active, memory, indices, first, width, site, action } = request;
+    const { length } = this.#context.storage(memory).array;
+    const inside = LaneSet.empty(active.mask.length);
+    for (let lane = 0; lane < subgroup.lanes; lane++) {
+      if (active.mask[lane] === 0) continue;
+      const element = indices[first + lane] as number;
+      const access: Access = { subgroup, lane, site, action, memory, element };
+      if (element % width !== 0) this.#misaligned(access, width);
+      else if (length - width >= element && element >= 0) inside.add(lane);
+      else this.outOfBounds(access, width);
+    }
+    return inside;
+  }
+
+  /** The same for one index that all lanes share and that is known to be in error. */
+  sharedIndexOutside(request: Omit<Request, "indices" | "first">, index: number): void {
+    const indices = new Array<number>(request.active.mask.length).fill(index);
+    this.keepInside({ ...request, indices, first: 0 });
+  }
+
+  outOfBounds(access: Access, width: number): void {
+    const { memory, element } = access;
+    const elements = width === 1 ? `element ${element}` : `elements ${element} to ${element + width - 1}`;
+    const { length } = this.#context.storage(memory).array;
+    const message = `${this.#context.nameOf(memory)} has ${length} elements; ${elements} ${width === 1 ? "is" : "are"} outside`;
+    this.#add("out-of-bounds", message, access);
+  }
+
+  #misaligned(access: Access, width: number): void {
+    const { memory, element } = access;
+    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.#context.nameOf(memory)} starts at ${element}, which is no multiple of ${width}`;
+    this.#add("misaligned-access", message, access);
+  }
+
+  uninitialised(access: Access): void {
+    const { memory, element } = access;
+    const message = `${this.#context.nameOf(memory)}[${element}] is read before anything was written there in this workgroup`;
+    const isAtomic = this.#context.node(access.site).kind === "atomic";
+    this.#add("uninitialised-shared-memory", message, { ...access, action: isAtomic ? "atomic" : "read" });
+  }
+
+  #add(
+    kind: "out-of-bounds" | "misaligned-access" | "uninitialised-shared-memory",
+    message: string,
+    access: Access,
+  ): void {
+    const { report, time } = this.#context;
+    report.add(kind, message, time.instruction, [this.#context.sideOf(access)]);
+  }
+
+  /** @param divisors by lane, or null where all lanes divide by 0 */
+  divisionByZero(
+    subgroup: Subgroup,
+    active: LaneSet,
+    site: number,
+    divisors: ArrayLike<number> | null,
+  ): void {
+    const { report, time } = this.#context;
+    const node = this.#context.node(site);
+    const lanes = subgroup.invocationsWhere(
+      (lane) => active.mask[lane] !== 0 && (divisors === null || divisors[lane] === 0),
+    );
+    const message = `the divisor of an integer ${node.kind === "op" ? node.op : "division"} is 0`;
+    report.add("division-by-zero", message, time.instruction, [this.#context.side("division", site, lanes)]);
+  }
+
+  /** @param set the lanes that have set the variable */
+  uninitialisedVariable(subgroup: Subgroup, active: LaneSet, site: number, set: Uint8Array): void {
+    const { report, time } = this.#context;
+    const node = this.#context.node(site);
+    const name = node.kind === "varGet" ? node.variable.name : "";
+    const message = `variable ${name ? `"${name}" ` : ""}is read before it was set`;
+    const lanes = subgroup.invocationsWhere((lane) => active.mask[lane] !== 0 && set[lane] === 0);
+    report.add("uninitialised-variable", message, time.instruction, [
+      this.#context.side("read", site, lanes),
+    ]);
+  }
+
+  invalidStep(subgroup: Subgroup, active: LaneSet, site: number, step: number): void {
+    for (let lane = 0; lane < subgroup.lanes; lane++)
+      if (active.mask[lane] !== 0) this.invalidLaneStep(subgroup, lane, site, step);
+  }
+
+  invalidLaneStep(subgroup: Subgroup, lane: number, site: number, step: number): void {
+    const { report, time } = this.#context;
+    const node = this.#context.node(site);
+    const way = node.kind === "for" ? node.direction : "up";
+    const message = `a loop that counts ${way} has a step of ${step} and would not end`;
+    report.add("invalid-loop-step", message, time.instruction, [
+      this.#context.side("loop", site, [subgroup.base + lane]),
+    ]);
+  }
+
+  divergentSubgroupBarrier(subgroup: Subgroup, active: LaneSet, site: number): void {
+    const { report, time } = this.#context;
+    const lanes = subgroup.invocationsIn(active);
+    const message =
+      `of the ${subgroup.lanes} lanes of subgroup ${subgroup.index} ${lanes.length} ${lanes.length === 1 ? "is" : "are"} at a ` +
+      `subgroup barrier, the others elsewhere`;
+    report.add("divergent-barrier", message, time.instruction, [this.#context.side("barrier", site, lanes)]);
+  }
+
+  /** @param from the lane whose value is wanted */
+  inactiveLane(subgroup: Subgroup, lane: number, site: number, from: number): void {
+    const { report, time } = this.#context;
+    const node = this.#context.node(site);
+    const outside = from < 0 || from >= subgroup.all.mask.length ? "outside the subgroup" : "not active";
+    const op = node.kind === "subgroup" ? node.op : "subgroup operation";
+    const message = `${op} reads lane ${from}, which is ${outside}`;
+    report.add("inactive-lane-read", message, time.instruction, [
+      this.#context.side("read", site, [subgroup.base + lane]),
+    ]);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * One launch of a program beside its generated code: what orders accesses, the copies in flight, the phase barriers, and
+ * what to say where something is wrong. Generated code calls the parts by their names here.
+ */
+
+import type { PhaseBarrier } from "@evolver/kernel";
+import { AccessFindings } from "./accessFindings.ts";
+import { LaunchContext } from "./context.ts";
+import type { LaunchFacts } from "./context.ts";
+import { CopiesInFlight } from "./copiesInFlight.ts";
+import { CopyFindings } from "./copyFindings.ts";
+import { HappensBefore } from "./happensBefore.ts";
+import { Phases } from "./phases.ts";
+import { Races } from "./races.ts";
+import type { LaneSet, Subgroup } from "./subgroup.ts";
+
+export interface RuntimeOptions extends LaunchFacts {
+  readonly subgroups: readonly Subgroup[];
+  readonly phaseBarriers: readonly PhaseBarrier[];
+  /** Whether races are sought with vector clocks. */
+  readonly withClocks: boolean;
+}
+
+export class Runtime {
+  readonly context: LaunchContext;
+  readonly order: HappensBefore;
+  readonly races: Races;
+  readonly findings: AccessFindings;
+  readonly copyFindings: CopyFindings;
+  readonly copies: CopiesInFlight;
+  readonly phases: Phases;
+  readonly #withClocks: boolean;
+
+  constructor(options: RuntimeOptions) {
+    const { subgroups, phaseBarriers, withClocks, bindings, sites } = options;
+    const context = new LaunchContext(options);
+    const phaseCount = phaseBarriers.reduce((sum, { count }) => sum + count, 0);
+    const order = new HappensBefore(subgroups, bindings.length, phaseCount);
+    const report = new CopyFindings(context);
+    const copies = new CopiesInFlight(subgroups, sites, report);
+    this.context = context;
+    this.order = order;
+    this.races = new Races(context, order, subgroups, phaseCount > 0);
+    this.findings = new AccessFindings(context);
+    this.copyFindings = report;
+    this.copies = copies;
+    this.phases = new Phases({ barriers: phaseBarriers, subgroups, order, withClocks, copies, report });
+    this.#withClocks = withClocks;
+    for (const { storage } of bindings) storage.readers.forget();
+  }
+
+  beginWorkgroup(linear: number, time: number): void {
+    this.context.beginWorkgroup(linear, time);
+    this.phases.beginWorkgroup();
+    if (!this.#withClocks) return;
+    this.order.beginWorkgroup(linear, time);
+    for (const [memory, { space }] of this.context.bindings.entries())
+      if (space === "shared") this.order.forget(memory);
+    this.#forgetReaders();
+  }
+
+  /** @param finished whether the workgroup came to its end */
+  endWorkgroup(finished: boolean): void {
+    for (const memory of this.copies.endWorkgroup(finished)) this.context.storage(memory).forgetCopies();
+  }
+
+  /** The workgroup met at this time. */
+  barrier(time: number): void {
+    if (!this.#withClocks) return;
+    this.order.barrier(time);
+    this.#forgetReaders();
+  }
+
+  /** Nobody races any more with those who read shared memory until now. */
+  #forgetReaders(): void {
+    for (const { space, storage } of this.context.bindings) if (space === "shared") storage.readers.forget();
+  }
+
+  /** Active lanes wait for their copies, all but those of their `newer` youngest groups. */
+  awaitCopies(subgroup: Subgroup, active: LaneSet, newer: number): void {
+    const waits = this.copies.await(subgroup, active, newer);
+    if (waits.length === 0 || !this.#withClocks) return;
+    for (const { lane, generation } of waits) this.order.learnOwnWait(subgroup, lane, generation);
+    this.order.shareClock(subgroup);
+  }
+}
