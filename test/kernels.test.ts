@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { denseProblemStrides, fitPoint, ladder, planAttention, targetLimits } from "@evolver/attention";
 import type { AttentionProblem } from "@evolver/attention";
-import { emit, targetForwardProgress } from "@evolver/kernel";
+import { emit, emitTargets } from "@evolver/kernel";
 import type { EmitTarget, Kernel } from "@evolver/kernel";
 import { programs } from "../packages/device/test/property/generate.ts";
 import { recordProgram } from "../packages/device/test/property/record.ts";
@@ -56,7 +56,7 @@ function sources(target: EmitTarget, subgroup: number, from: readonly Build[]): 
   return from.map((build) => {
     const { name, kernel } = build(target, subgroup);
     const { source, entryPoint } = emit(
-      kernel.build({ subgroup, forwardProgress: targetForwardProgress(target) }),
+      kernel.build({ subgroup, forwardProgress: emitTargets[target].forwardProgress }),
       target,
     );
     // Rungs share a kernel's name; symbols of one file must differ.

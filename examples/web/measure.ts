@@ -1,22 +1,27 @@
 /** Attention kernels on one problem and device: bound to buffers, verified, timed. Knows nothing of the page. */
 
 import {
+  attentionPlan,
   compareWithTruth,
-  createScratch,
-  elementCount,
-  extentsOf,
   fitPoint,
   limitsOf,
-  planAttention,
   type AttentionProblem,
   type AttentionTruth,
   type FloatInputs,
   type Rung,
 } from "@evolver/attention";
-import { h200Datasheet, modelTime } from "@evolver/machine";
-import { isClocked, type ClockedProgram, type Device, type DeviceBuffer } from "@evolver/device";
+import { factsOf, h200Datasheet, modelTime } from "@evolver/machine";
+import {
+  bindPlan,
+  buildOf,
+  deviceRows,
+  workgroupCount,
+  type Counters,
+  type Device,
+  type Plan,
+} from "@evolver/device";
 import { EvolverError, quartiles } from "@evolver/base";
-import { elementBytes } from "@evolver/kernel";
+import { elementBytes, sharedBytesOf } from "@evolver/kernel";
 import type { Timing, Verified } from "./job.ts";
 
 /** A rung with everything that its launches need. */
@@ -37,62 +42,38 @@ export async function bindRung(
   inputs: FloatInputs,
   device: Device,
 ): Promise<BoundRung> {
-  const subgroup = device.subgroupSize;
-  const point = fitPoint(rung.point, problem, subgroup, limitsOf(device));
-  const plan = planAttention(point, problem, { subgroup, writeLse: true });
-  const program = await device.compile(plan.kernel);
-  const { batch, headsQ, seqQ } = problem.shape;
-  const nothing = (length: number): DeviceBuffer<"f32"> =>
-    device.createBuffer("f32", new Float32Array(length).fill(Number.NaN));
-  const buffers = {
-    q: device.createBuffer("f32", inputs.q),
-    k: device.createBuffer("f32", inputs.k),
-    v: device.createBuffer("f32", inputs.v),
-    o: nothing(elementCount(extentsOf(problem.shape).o)),
-    lse: nothing(batch * headsQ * seqQ),
-    ...createScratch(device, plan),
-  };
-  const launch = { workgroups: plan.workgroups, args: { ...buffers, ...plan.scalars } };
+  const point = fitPoint(rung.point, problem, device.subgroupSize, limitsOf(device));
+  const machine = factsOf(h200Datasheet);
+  const plan = attentionPlan(point, problem, { ...buildOf(device), machine });
+  const bound = await bindPlan(device, plan, { inputs: { ...inputs }, fill: "nan" });
   let modelledMs: number | null = null;
-
-  const clocked = isClocked(device) ? device : null;
-  const enqueue = clocked === null ? null : (program as ClockedProgram).prepare(launch as never);
-  const time = async (launches: number): Promise<number> => {
-    if (clocked !== null && enqueue !== null) {
-      return clocked.time(() => {
-        for (let i = 0; i < launches; i++) enqueue();
-      });
-    }
-    let total = 0;
-    for (let i = 0; i < launches; i++) total += (await program.run(launch)).timeMs ?? 0;
-    return total;
-  };
-
   return {
     rung,
     async verify(truth) {
-      const { counters } = await program.run(launch);
-      if (counters !== null) {
-        const { ir } = program;
-        modelledMs = modelTime(h200Datasheet, {
-          counters,
-          // The model's unit of work, whichever workgroup does it.
-          workgroups: plan.tiles,
-          invocationsPerWorkgroup: ir.workgroupSize[0] * ir.workgroupSize[1] * ir.workgroupSize[2],
-          sharedBytesPerWorkgroup: plan.sharedBytes,
-          compulsoryBytes: Object.values(buffers).reduce(
-            (sum, { length }) => sum + length * elementBytes("f32"),
-            0,
-          ),
-        }).timeMs;
-      }
-      const output = { o: await buffers.o.read(), lse: await buffers.lse.read() };
-      const { pass, error, bound } = compareWithTruth(problem, truth, output);
-      return { pass, error, bound };
+      const [result] = await bound.run();
+      if (result?.counters) modelledMs = modelled(plan, result.counters);
+      const output = { o: await bound.read("o"), lse: await bound.read("lse") };
+      const { pass, error, bound: allowed } = compareWithTruth(problem, truth, output);
+      return { pass, error, bound: allowed };
     },
-    time: device.id === "sim" ? null : time,
+    time: deviceRows[device.id].measures ? async (launches) => (await bound.time(launches)) * launches : null,
     modelledMs: () => modelledMs,
   };
+}
+
+/** The time of a plan of one launch, in milliseconds, on the machine of the datasheet. */
+function modelled({ kernels: [ir], launches: [launch], buffers }: Plan, counters: Counters): number {
+  if (ir === undefined || launch === undefined) return 0;
+  const [x, y, z] = ir.workgroupSize;
+  const { tileCount = workgroupCount(launch) } = launch.args;
+  return modelTime(h200Datasheet, {
+    counters,
+    // The model's unit of work, whichever workgroup does it.
+    workgroups: tileCount as number,
+    invocationsPerWorkgroup: x * y * z,
+    sharedBytesPerWorkgroup: sharedBytesOf(ir),
+    compulsoryBytes: buffers.reduce((sum, { element, length }) => sum + length * elementBytes(element), 0),
+  }).timeMs;
 }
 
 /** Of rounds: an odd number has a middle. */

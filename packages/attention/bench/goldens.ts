@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
+  attentionPlan,
   attentionTruth,
   compareWithTruth,
   createProblem,
@@ -18,9 +19,7 @@ import {
   type AttentionProblem,
   limitsOf,
 } from "@evolver/attention";
-import { openDevice, type DeviceId } from "@evolver/device";
-import { bindPlan } from "../src/study/bind.ts";
-import { attentionPlan, buildOf } from "../src/study/plan.ts";
+import { bindPlan, buildOf, openDevice, type DeviceId } from "@evolver/device";
 
 interface GoldenCase {
   readonly batch: number;
@@ -73,12 +72,16 @@ for (const [name, golden] of Object.entries(cases)) {
   const allowed = ERRORS_ALLOWED * golden.err_f32.o + ROUNDINGS_ALLOWED * 2 ** -24 * golden.max_abs.o;
   for (const rung of ladder) {
     const point = fitPoint(rung.point, problem, device.subgroupSize, limitsOf(device));
-    const bound = await bindPlan(attentionPlan(point, problem, buildOf(device)), device, inputs);
+    const bound = await bindPlan(
+      device,
+      attentionPlan(point, problem, { ...buildOf(device), machine: device.machine }),
+      {
+        inputs,
+        fill: "nan",
+      },
+    );
     await bound.run();
-    const [o, lse] = [await bound.buffers["o"]?.read(), await bound.buffers["lse"]?.read()] as [
-      Float32Array,
-      Float32Array,
-    ];
+    const [o, lse] = [await bound.read("o"), await bound.read("lse")];
     bound.destroy();
     const { pass } = compareWithTruth(problem, truth, { o, lse });
     const error = o.reduce(

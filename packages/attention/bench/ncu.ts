@@ -12,13 +12,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { fitPoint, ladder, randomInputs, rungById, type AttentionProblem } from "@evolver/attention";
-import { h200Datasheet } from "@evolver/machine";
-import { openDevice, type Device } from "@evolver/device";
+import {
+  attentionPlan,
+  fitPoint,
+  ladder,
+  randomInputs,
+  rungById,
+  type AttentionProblem,
+} from "@evolver/attention";
+import { factsOf, h200Datasheet } from "@evolver/machine";
+import { bindPlan, buildOf, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { bindPlan } from "../src/study/bind.ts";
 import { countPlan } from "../src/study/counters.ts";
-import { attentionPlan, buildOf } from "../src/study/plan.ts";
 import { parseShape } from "../src/study/shape.ts";
 import {
   comparisons,
@@ -187,9 +192,9 @@ function onlyAsked(launch: NcuLaunch, metrics: readonly string[]): NcuLaunch {
 
 async function countRung(id: string, own: AttentionProblem, device: Device): Promise<Counted> {
   const point = fitPoint(rungById(id).point, own, device.subgroupSize);
-  const plan = attentionPlan(point, own, buildOf(device));
+  const plan = attentionPlan(point, own, { ...buildOf(device), machine: factsOf(h200Datasheet) });
   const inputs = { ...randomInputs(own, { seed }) };
-  const bound = await bindPlan(plan, device, inputs);
+  const bound = await bindPlan(device, plan, { inputs });
   try {
     const { counters } = await countPlan(bound, () => inputs, own, h200Datasheet, seed);
     const size = plan.kernels[0]?.workgroupSize.reduce((product, extent) => product * extent, 1) ?? 0;

@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { median } from "@evolver/base";
-import { evolve, readRecords, type PlanBuild, type Study } from "@evolver/lab";
+import type { PlanBuild } from "@evolver/device";
+import { evolve, readRecords, type Study } from "@evolver/lab";
 import type { KernelIR, Node } from "@evolver/kernel";
 import { study as attention } from "@evolver/attention/study";
 

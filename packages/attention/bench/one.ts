@@ -5,10 +5,8 @@
  */
 
 import { parseArgs } from "node:util";
-import { fitPoint, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
-import { openDevice, type DeviceId } from "@evolver/device";
-import { bindPlan } from "../src/study/bind.ts";
-import { attentionPlan, buildOf } from "../src/study/plan.ts";
+import { attentionPlan, fitPoint, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
+import { bindPlan, buildOf, openDevice, type DeviceId } from "@evolver/device";
 import { parseShape } from "../src/study/shape.ts";
 
 const { values } = parseArgs({
@@ -27,8 +25,8 @@ const launched: { rung: string; workgroups: readonly number[]; workgroupSize: re
 for (const { id, point } of rungs) {
   try {
     const fitted = fitPoint(point, problem, device.subgroupSize, limitsOf(device));
-    const plan = attentionPlan(fitted, problem, buildOf(device));
-    const bound = await bindPlan(plan, device, { ...inputs });
+    const plan = attentionPlan(fitted, problem, { ...buildOf(device), machine: device.machine });
+    const bound = await bindPlan(device, plan, { inputs: { ...inputs } });
     await bound.run();
     bound.destroy();
     const [kernel, launch] = [plan.kernels[0], plan.launches[0]];

@@ -11,12 +11,19 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { fitPoint, forwardFlops, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
+import {
+  attentionPlan,
+  fitPoint,
+  forwardFlops,
+  ladder,
+  limitsOf,
+  randomInputs,
+  rungById,
+  type AttentionBufferTypes,
+} from "@evolver/attention";
 import type { AttentionProblem, FlashPoint, FloatInputs } from "@evolver/attention";
-import { isClocked, openDevice, type Device, type DeviceId } from "@evolver/device";
+import { bindPlan, buildOf, openDevice, type BoundPlan, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError, median, relativeSpread } from "@evolver/base";
-import { bindPlan, type BoundBuffers } from "../src/study/bind.ts";
-import { attentionPlan, buildOf } from "../src/study/plan.ts";
 import { parseShape, printShape } from "../src/study/shape.ts";
 import { headTruth, torchTruth, type Truth } from "./peerTruth.ts";
 import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peersReport.ts";
@@ -143,7 +150,7 @@ async function measure(run: Measurement): Promise<ShapeReport> {
   const inputs = randomInputs(problem, { seed: run.seed });
   const truth =
     torch === null ? headTruth(problem, inputs) : await torchTruth(torch, problem, inputs, folder);
-  const bound: BoundBuffers[] = [];
+  const bound: BoundPlan<AttentionBufferTypes>[] = [];
   const contenders: Contender[] = [];
   const refused = [...truth.refused];
   try {
@@ -176,31 +183,28 @@ async function bind(
   problem: AttentionProblem,
   device: Device,
   inputs: FloatInputs,
-): Promise<BoundBuffers> {
+): Promise<BoundPlan<AttentionBufferTypes>> {
   const fitted = fitPoint(point, problem, device.subgroupSize, limitsOf(device));
-  return bindPlan(attentionPlan(fitted, problem, buildOf(device)), device, { ...inputs });
+  const plan = attentionPlan(fitted, problem, { ...buildOf(device), machine: device.machine });
+  return bindPlan(device, plan, { inputs: { ...inputs }, fill: "nan" });
 }
 
 /** Runs it once on outputs of NaN and compares what it gave with the truth. */
-async function contender(named: Named, own: BoundBuffers, truth: Truth): Promise<Contender> {
+async function contender(
+  named: Named,
+  own: BoundPlan<AttentionBufferTypes>,
+  truth: Truth,
+): Promise<Contender> {
   await own.run();
-  const [o, lse] = [await own.buffers["o"]?.read(), await own.buffers["lse"]?.read()];
-  const { error, verified } = await truth.compare(o as Float32Array, lse as Float32Array);
+  const [o, lse] = [await own.read("o"), await own.read("lse")];
+  const { error, verified } = await truth.compare(o, lse);
   return { ...named, kernels: null, error, verified, time: (launches) => timeLaunches(own, launches) };
 }
 
-async function timeLaunches({ device, enqueue, run }: BoundBuffers, launches: number): Promise<number> {
-  if (enqueue !== null && isClocked(device)) {
-    await device.time(enqueue);
-    const timeMs = await device.time(() => {
-      for (let i = 0; i < launches; i++) enqueue();
-    });
-    return timeMs / launches;
-  }
-  await run();
-  let sum = 0;
-  for (let i = 0; i < launches; i++) sum += (await run())[0]?.timeMs ?? Number.NaN;
-  return sum / launches;
+/** Milliseconds a launch, after one that is not timed. */
+async function timeLaunches(own: BoundPlan<AttentionBufferTypes>, launches: number): Promise<number> {
+  await own.time();
+  return own.time(launches);
 }
 
 interface Timed {

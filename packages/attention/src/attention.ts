@@ -1,23 +1,15 @@
 /**
- * Attention for users: checks what was passed, chooses a kernel, runs it on a device, and gives back arrays. How the
- * kernel works is in `flash/`; which kernels there are, in the ladder.
+ * Attention for users: checks what was passed, runs a kernel that is chosen for it on a device, and gives back arrays, or
+ * writes into buffers. How the kernel works is in `flash/`; which kernels there are, in the ladder.
  */
 
-import { OwnedBuffer } from "@evolver/device";
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { preferredPoints } from "./choose.ts";
-import { planAttention } from "./flash/plan.ts";
-import type { AttentionPlan } from "./flash/plan.ts";
-import { fitPoint } from "./flash/fit.ts";
 import type { FlashPoint } from "./flash/point.ts";
-import { createScratch } from "./flash/scratch.ts";
+import { bindAttention, checkLse, checkTensorData, NOTHING_RUN } from "./prepare.ts";
 import { rungById } from "./rungs/ladder.ts";
-import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
-import { programFor } from "./programs.ts";
 import { extentsOf, spanOf } from "./tensor.ts";
-import type { Extents } from "./tensor.ts";
 import { createProblem, shapeOfTensors } from "./validate.ts";
 import type { ScoreOptions } from "./validate.ts";
 
@@ -45,6 +37,14 @@ export interface AttentionOptions extends ScoreOptions {
   readonly kernel?: string | FlashPoint;
 }
 
+/** Attention that is written into buffers of the device. */
+export interface AttentionIntoOptions extends Omit<AttentionOptions, "lse"> {
+  /** Where the output goes, [batch, headsQ, seqQ, dim] at `outputStrides`; elements between strided ones stay as they are. */
+  readonly o: DeviceBuffer<"f32">;
+  /** Where the logarithms of the sums go, [batch, headsQ, seqQ], dense; not computed if left out. */
+  readonly lse?: DeviceBuffer<"f32">;
+}
+
 export interface AttentionResults {
   /** [batch, headsQ, seqQ, dim], at `outputStrides`; elements between strided ones are 0. */
   readonly o: Float32Array;
@@ -54,10 +54,16 @@ export interface AttentionResults {
   readonly result: RunResult;
 }
 
-const KNOWN_OPTIONS: Readonly<Record<keyof AttentionOptions, true>> = {
+/** What is known once the output is in its buffer. */
+export interface AttentionWritten {
+  readonly result: RunResult;
+}
+
+const KNOWN_OPTIONS: Readonly<Record<keyof AttentionIntoOptions, true>> = {
   q: true,
   k: true,
   v: true,
+  o: true,
   mask: true,
   causal: true,
   window: true,
@@ -67,8 +73,6 @@ const KNOWN_OPTIONS: Readonly<Record<keyof AttentionOptions, true>> = {
   lse: true,
   kernel: true,
 };
-const NOTHING_RUN: RunResult = { timeMs: null, counters: null, findings: [] };
-
 /**
  * softmax(mask(softcap(scale · q·kᵀ))) · v, without ever holding the matrix of scores.
  *
@@ -84,54 +88,63 @@ const NOTHING_RUN: RunResult = { timeMs: null, counters: null, findings: [] };
  *       lse: true,
  *     });
  *
+ * With a buffer of the device for `o` (and `lse`), the output stays there and nothing is read back; `prepareAttention`
+ * checks and chooses once for many such runs, and enqueues them without waiting.
+ *
  * Causal and windowed masks align bottom-right: query i sees key j when j ≤ i + seqK − seqQ. A row that sees no key
  * has o = 0 and lse = −Infinity.
  *
  * @throws ATTENTION_SHAPE, ATTENTION_STRIDES, ATTENTION_OPTION or ATTENTION_DATA before anything runs;
  *   UNKNOWN_RUNG, or INVALID_POINT where the kernel chosen does not fit the problem
  */
-export async function attention(device: Device, options: AttentionOptions): Promise<AttentionResults> {
+export function attention(device: Device, options: AttentionIntoOptions): Promise<AttentionWritten>;
+export function attention(device: Device, options: AttentionOptions): Promise<AttentionResults>;
+export async function attention(
+  device: Device,
+  options: AttentionOptions | AttentionIntoOptions,
+): Promise<AttentionResults | AttentionWritten> {
   const problem = checkedProblem(device, options);
   const { shape, strides } = problem;
   const extents = extentsOf(shape);
   const span = spanOf(extents.o, strides.o);
-  const writeLse = options.lse === true;
   const rows = shape.batch * shape.headsQ * shape.seqQ;
+  const into = "o" in options ? options : null;
+  const writeLse = into === null && options.lse === true;
   if (span === 0)
-    return { o: new Float32Array(), lse: writeLse ? new Float32Array() : null, result: NOTHING_RUN };
-  const plan = choosePlan(options.kernel, problem, device, writeLse);
-  const program = await programFor(device, plan.kernel);
-  const scratch = createScratch(device, plan);
-  const owned: DeviceBuffer[] = Object.values(scratch);
-  const create = (contents: number | Float32Array): DeviceBuffer<"f32"> => {
-    const buffer = device.createBuffer("f32", contents);
-    owned.push(buffer);
-    return buffer;
+    return into === null
+      ? { o: new Float32Array(), lse: writeLse ? new Float32Array() : null, result: NOTHING_RUN }
+      : { result: NOTHING_RUN };
+  const owned: { destroy(): void }[] = [];
+  const own = <T extends { destroy(): void }>(made: T): T => {
+    owned.push(made);
+    return made;
   };
+  const create = (contents: number | Float32Array): DeviceBuffer<"f32"> =>
+    own(device.createBuffer("f32", contents));
   const upload = ({ data }: AttentionTensor, needed: number): DeviceBuffer<"f32"> => {
     if (!(data instanceof Float32Array)) return data;
     return create(needed === 0 ? 1 : data.subarray(0, needed));
   };
   try {
-    const o = create(span);
-    const lse = create(writeLse ? rows : 1);
-    const args = {
+    const o = into?.o ?? create(span);
+    const lse = into === null ? (writeLse ? create(rows) : undefined) : into.lse;
+    const buffers = {
       q: upload(options.q, spanOf(extents.q, strides.q)),
       k: upload(options.k, spanOf(extents.k, strides.k)),
       v: upload(options.v, spanOf(extents.v, strides.v)),
       o,
-      lse,
-      ...plan.scalars,
-      ...scratch,
+      ...(lse !== undefined && { lse }),
     };
-    const result = await program.run({ workgroups: plan.workgroups, args });
-    return { o: await o.read(), lse: writeLse ? await lse.read() : null, result };
+    const prepared = own(await bindAttention(device, problem, buffers, options.kernel));
+    const result = await prepared.run();
+    if (into !== null) return { result };
+    return { o: await o.read(), lse: lse === undefined ? null : await lse.read(), result };
   } finally {
-    for (const buffer of owned) buffer.destroy();
+    for (const each of owned) each.destroy();
   }
 }
 
-function checkedProblem(device: Device, options: AttentionOptions): AttentionProblem {
+function checkedProblem(device: Device, options: AttentionOptions | AttentionIntoOptions): AttentionProblem {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(KNOWN_OPTIONS, name)) continue;
     throw option(`there is no option "${name}"`, `the options are ${Object.keys(KNOWN_OPTIONS).join(", ")}`);
@@ -144,8 +157,9 @@ function checkedProblem(device: Device, options: AttentionOptions): AttentionPro
   if (typeof kernel === "string") rungById(kernel);
   else if (kernel !== undefined && (typeof kernel !== "object" || kernel === null))
     throw option(`kernel is ${String(kernel)}`, "it is the id of a rung, or a point");
-  if (lse !== undefined && typeof lse !== "boolean")
-    throw option(`lse is ${String(lse)}`, "it is true or false");
+  const into = "o" in options;
+  if (!into && lse !== undefined && typeof lse !== "boolean")
+    throw option(`lse is ${String(lse)}`, "it is true or false, or a buffer beside one for o");
   const problem = createProblem(shapeOfTensors(q.shape, k.shape, v.shape), {
     mask: options.mask,
     causal: options.causal,
@@ -155,67 +169,18 @@ function checkedProblem(device: Device, options: AttentionOptions): AttentionPro
     strides: { q: q.strides, k: k.strides, v: v.strides, o: options.outputStrides },
   });
   const extents = extentsOf(problem.shape);
+  const { strides, shape } = problem;
   for (const name of ["q", "k", "v"] as const)
-    checkData(device, name, options[name], extents[name], problem.strides[name]);
+    checkTensorData(device, {
+      name,
+      data: options[name].data,
+      extents: extents[name],
+      strides: strides[name],
+    });
+  if (!into) return problem;
+  checkTensorData(device, { name: "o", data: options.o, extents: extents.o, strides: strides.o });
+  if (options.lse !== undefined) checkLse(device, options.lse, shape.batch * shape.headsQ * shape.seqQ);
   return problem;
-}
-
-function checkData(
-  device: Device,
-  name: "q" | "k" | "v",
-  { data }: AttentionTensor,
-  extents: Extents,
-  strides: Strides,
-): void {
-  const onDevice = data instanceof OwnedBuffer;
-  if (!onDevice && !(data instanceof Float32Array))
-    throw new EvolverError(
-      "ATTENTION_DATA",
-      `the data of ${name} is neither a Float32Array nor a device buffer`,
-      {
-        hint: "Float32Array.from(data) converts other arrays",
-      },
-    );
-  if (onDevice && data.owner !== (device as unknown))
-    throw new EvolverError("ATTENTION_DATA", `the data of ${name} is a buffer of another device`, {
-      hint: `make it with createBuffer of the ${device.id} device that runs the attention`,
-    });
-  if (onDevice && (data.element as string) !== "f32")
-    throw new EvolverError("ATTENTION_DATA", `the data of ${name} is a buffer of ${data.element}`, {
-      hint: "attention takes f32",
-    });
-  const needed = spanOf(extents, strides);
-  if (data.length >= needed) return;
-  const last = extents.map((extent) => extent - 1).join(", ");
-  throw new EvolverError(
-    "ATTENTION_DATA",
-    `${name} has ${data.length} elements; shape [${extents.join(", ")}] at strides [${strides.join(", ")}] needs ${needed}`,
-    { hint: `the element at [${last}] would lie at index ${needed - 1}` },
-  );
-}
-
-/** The plan of the kernel asked for, or of the first of the preferred ones that fits the device. */
-function choosePlan(
-  kernel: AttentionOptions["kernel"],
-  problem: AttentionProblem,
-  device: Device,
-  writeLse: boolean,
-): AttentionPlan {
-  const subgroup = device.subgroupSize;
-  const limits = limitsOf(device);
-  const planOf = (point: FlashPoint): AttentionPlan => planAttention(point, problem, { subgroup, writeLse });
-  if (typeof kernel === "object") return planOf(kernel);
-  if (kernel !== undefined) return planOf(fitPoint(rungById(kernel).point, problem, subgroup, limits));
-  let failure: unknown;
-  for (const point of preferredPoints(problem, device)) {
-    try {
-      return planOf(fitPoint(point, problem, subgroup, limits));
-    } catch (error) {
-      if (!(error instanceof EvolverError) || error.code !== "INVALID_POINT") throw error;
-      failure ??= error;
-    }
-  }
-  throw failure;
 }
 
 function option(what: string, hint: string): EvolverError {

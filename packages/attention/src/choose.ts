@@ -1,15 +1,15 @@
 /** The points that attention() tries for a problem where the user names none, the most promising first. */
 
-import type { Device } from "@evolver/device";
+import { deviceRows, type Device } from "@evolver/device";
 import type { FlashPoint } from "./flash/point.ts";
 import { ladder, rungById } from "./rungs/ladder.ts";
 import type { AttentionProblem } from "./problem.ts";
 
 /** Query rows up to which a tile of one row a subgroup holds them all, and register tiles would be mostly empty. */
 const FEW_ROWS = 16;
-/** Tiles that leave no multiprocessor of a large card without one. */
-const MANY_TILES = 132;
-/** More columns than these leave no registers for eight rows a lane; half tiles take half the time there (H200). */
+/** Multiprocessors to fill where the device does not say how many it has: a large GPU's. */
+const UNKNOWN_MULTIPROCESSORS = 128;
+/** More columns than these leave no registers for eight rows a lane; half tiles take half the time there. */
 const WIDEST_WHOLE = 64;
 /** Narrower subgroups are a processor's, which has no registers for tiles in them. */
 const NARROWEST_GPU = 16;
@@ -21,19 +21,20 @@ const NARROWEST_GPU = 16;
  */
 export function preferredPoints(
   { shape: { batch, headsQ, headsKv, seqQ, dim } }: AttentionProblem,
-  { id, subgroupSize }: Pick<Device, "id" | "subgroupSize">,
+  { id, subgroupSize, machine }: Pick<Device, "id" | "subgroupSize" | "machine">,
 ): readonly FlashPoint[] {
   const { point: whole, variants } = rungById("k11");
   const half = variants["half tiles"] as FlashPoint;
   const { point: plain } = rungById("k06");
   const packs = headsKv > 0 && headsQ > headsKv && seqQ < whole.queryRows;
   const [heads, rows] = packs ? [headsKv, (seqQ * headsQ) / headsKv] : [headsQ, seqQ];
-  const isGpu = id !== "cpu" && id !== "sim" && subgroupSize >= NARROWEST_GPU;
+  const isGpu = deviceRows[id].hardware !== "processor" && subgroupSize >= NARROWEST_GPU;
+  const manyTiles = machine?.multiprocessors ?? UNKNOWN_MULTIPROCESSORS;
   const tiles = batch * heads * Math.ceil(rows / whole.queryRows);
   const first =
     !isGpu || rows <= FEW_ROWS
       ? [plain]
-      : rows > half.queryRows && tiles >= MANY_TILES && dim <= WIDEST_WHOLE
+      : rows > half.queryRows && tiles >= manyTiles && dim <= WIDEST_WHOLE
         ? [whole, half, plain]
         : [half, plain];
   const mapped = first.map((point) => ({ ...point, heads: packs ? ("packed" as const) : point.heads }));

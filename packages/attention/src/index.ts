@@ -1,10 +1,11 @@
 /** Flash attention as strategies: the problem, its float64 reference, the kernels and their ladder. */
 
 export * from "./attention.ts";
+export { attentionPlan, type AttentionBufferTypes, type AttentionPlanOptions } from "./attention-plan.ts";
 export * from "./inputs.ts";
 export * from "./limits.ts";
 export * from "./problem.ts";
-export * from "./programs.ts";
+export { prepareAttention, type AttentionBuffers, type PreparedAttention } from "./prepare.ts";
 export * from "./reference.ts";
 export * from "./safetensors.ts";
 export * from "./tensor.ts";

@@ -1,11 +1,11 @@
 /** What devices and targets give a workgroup, as attention's points ask it. */
 
-import type { Device } from "@evolver/device";
+import { deviceRows, type Device } from "@evolver/device";
 import type { EmitTarget } from "@evolver/kernel";
 import { DEFAULT_LIMITS } from "./flash/fit.ts";
 import type { WorkgroupLimits } from "./flash/fit.ts";
 
-/** WebGPU's narrower subgroups are a processor's: SwiftShader's, llvmpipe's. */
+/** Where a driver decides what runs kernels, narrower subgroups are a processor's: SwiftShader's, llvmpipe's. */
 const NARROWEST_GPU = 16;
 /** Those have 16 or 32 vector registers, and compilers that take a minute for code that wants hundreds. */
 const PROCESSOR_REGISTERS = 96;
@@ -15,7 +15,8 @@ export function limitsOf({ id, limits, subgroupSize }: Device): WorkgroupLimits 
   return {
     sharedBytes: Math.min(DEFAULT_LIMITS.sharedBytes, limits.maxSharedBytes),
     invocations: Math.min(DEFAULT_LIMITS.invocations, limits.maxInvocationsPerWorkgroup),
-    ...(id === "webgpu" && subgroupSize < NARROWEST_GPU && { registers: PROCESSOR_REGISTERS }),
+    ...(deviceRows[id].hardware === "any" &&
+      subgroupSize < NARROWEST_GPU && { registers: PROCESSOR_REGISTERS }),
   };
 }
 

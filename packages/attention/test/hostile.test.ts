@@ -1,15 +1,13 @@
 /** Inputs that have broken attention kernels elsewhere, on every rung. */
 
-import { openDevice } from "@evolver/device";
-import type { Device } from "@evolver/device";
+import { bindPlan, buildOf, openDevice, type Device } from "@evolver/device";
 import {
+  attentionPlan,
   attentionTruth,
   createProblem,
-  createScratch,
   fitPoint,
   ladder,
   planAttention,
-  programFor,
   randomInputs,
   referenceAttention,
   rungById,
@@ -125,13 +123,12 @@ describe.each(devices)("$title", ({ title, open, everything }) => {
     for (const dim of [...DIMS, ...DIMS.toReversed()]) {
       const hostile = groups["dims"]!.find(({ name }) => name === `dim ${dim}`)!;
       const { problem, inputs } = hostile;
-      const plan = planAttention(fitPoint(point, problem, subgroup), problem, { subgroup, writeLse: true });
+      const plan = attentionPlan(fitPoint(point, problem, subgroup), problem, buildOf(device));
       for (const buffer of Object.values(buffers)) await buffer.write(nan(buffer.length));
       for (const name of ["q", "k", "v"] as const) await buffers[name].write(inputs[name]);
-      const program = await programFor(device, plan.kernel);
-      const scratch = createScratch(device, plan);
-      await program.run({ workgroups: plan.workgroups, args: { ...buffers, ...scratch, ...plan.scalars } });
-      for (const buffer of Object.values(scratch)) buffer.destroy();
+      const ready = await bindPlan(device, plan, { buffers });
+      await ready.run();
+      ready.destroy();
       const o = await buffers.o.read();
       const used = 2 * 10 * dim;
       expect(o.subarray(used).every(Number.isNaN)).toBe(true);

@@ -6,6 +6,7 @@ export * from "./core/findings.ts";
 export * from "./core/half.ts";
 export * from "./core/launch.ts";
 export * from "./core/open.ts";
+export * from "./core/residency.ts";
 export * from "./core/rows.ts";
 export * from "./plan/index.ts";
 export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";

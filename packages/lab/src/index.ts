@@ -10,7 +10,6 @@ export { openJudgeProcess } from "./judge/client.ts";
 export { openJudgeInProcess } from "./judge/in-process.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./judge/wall-clock.ts";
-export * from "./plan.ts";
 export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
 export {
   objectiveKey,

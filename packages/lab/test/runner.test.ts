@@ -1,8 +1,7 @@
 /** What runs on one set of buffers leave to each other. */
 
-import { openDevice } from "@evolver/device";
+import { openDevice, type Plan } from "@evolver/device";
 import { expect, it } from "vitest";
-import type { Plan } from "../src/index.ts";
 import { PlanRunner } from "../src/judge/runner.ts";
 import { counting } from "./cheats/counting.ts";
 

@@ -2,16 +2,8 @@
 
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { Random, type Json } from "@evolver/base";
-import type {
-  Case,
-  Expected,
-  MeasureContext,
-  Measurement,
-  Plan,
-  Point,
-  OpenStudy,
-  Study,
-} from "../src/index.ts";
+import type { Plan } from "@evolver/device";
+import type { Case, Expected, MeasureContext, Measurement, Point, OpenStudy, Study } from "../src/index.ts";
 import type { MatvecShape } from "./cheats/matvec.ts";
 import { measureWallClock } from "../src/index.ts";
 

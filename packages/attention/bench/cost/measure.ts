@@ -4,25 +4,25 @@ import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { median, relativeSpread } from "@evolver/base";
 import {
-  createScratch,
+  attentionPlan,
   extentsOf,
   forwardFlops,
   limitsOf,
   planAttention,
   randomInputs,
   elementCount,
+  type AttentionBuffers,
   type AttentionProblem,
-  type FlashParams,
   type FlashPoint,
 } from "@evolver/attention";
 import {
-  isClocked,
+  bindPlan,
+  buildOf,
   openDevice,
-  type ClockedProgram,
+  type BoundPlan,
   type Device,
   type DeviceBuffer,
   type DeviceId,
-  type Launch,
 } from "@evolver/device";
 import { parseShape, printShape } from "../../src/study/shape.ts";
 import { headTruth, type Truth } from "../peerTruth.ts";
@@ -185,10 +185,9 @@ interface Ready extends Candidate {
   time(launches: number): Promise<number>;
 }
 
+/** Buffers of all candidates for a shape, and what outputs hold before anything is written. */
 interface Tensors {
-  readonly o: DeviceBuffer<"f32">;
-  readonly lse: DeviceBuffer<"f32">;
-  readonly all: Readonly<Record<string, DeviceBuffer<"f32">>>;
+  readonly buffers: AttentionBuffers & { readonly lse: DeviceBuffer<"f32"> };
   readonly unwritten: { readonly o: Float32Array; readonly lse: Float32Array };
 }
 
@@ -204,14 +203,14 @@ async function measureShape(
   const inputs = randomInputs(problem, { seed });
   const truth = headTruth(problem, inputs);
   const tensors = createTensors(problem, inputs, device);
-  const scratch: DeviceBuffer[] = [];
+  const bound: BoundPlan[] = [];
   const ready: Ready[] = [];
   const failed: { id: string; point: FlashPoint; why: string }[] = [];
   try {
     for (const candidate of candidates) {
       if (left() < mostMs * (1 - VERIFY_SHARE)) break;
       try {
-        ready.push(await prepare(candidate, problem, device, tensors, truth, scratch));
+        ready.push(await prepare(candidate, { problem, device, tensors, truth, bound }));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         failed.push({ ...candidate, why });
@@ -227,7 +226,7 @@ async function measureShape(
       skipped: candidates.length - ready.length - failed.length,
     };
   } finally {
-    for (const buffer of [...Object.values(tensors.all), ...scratch]) buffer.destroy();
+    for (const each of [...bound, ...Object.values(tensors.buffers)]) each.destroy();
   }
 }
 
@@ -242,9 +241,7 @@ function createTensors(
   const lse = device.createBuffer("f32", length.lse);
   const input = (data: Float32Array): DeviceBuffer<"f32"> => device.createBuffer("f32", data);
   return {
-    o,
-    lse,
-    all: { q: input(inputs.q), k: input(inputs.k), v: input(inputs.v), o, lse },
+    buffers: { q: input(inputs.q), k: input(inputs.k), v: input(inputs.v), o, lse },
     unwritten: {
       o: new Float32Array(length.o).fill(Number.NaN),
       lse: new Float32Array(length.lse).fill(Number.NaN),
@@ -252,44 +249,31 @@ function createTensors(
   };
 }
 
+/** What a candidate is made ready on; it adds itself to `bound`, which are to be destroyed. */
+interface Bench {
+  readonly problem: AttentionProblem;
+  readonly device: Device;
+  readonly tensors: Tensors;
+  readonly truth: Truth;
+  readonly bound: BoundPlan[];
+}
+
 /** Compiles it, runs it once and compares what it wrote with the truth. */
 async function prepare(
   candidate: Candidate,
-  problem: AttentionProblem,
-  device: Device,
-  { o, lse, all, unwritten }: Tensors,
-  truth: Truth,
-  scratch: DeviceBuffer[],
+  { problem, device, tensors: { buffers, unwritten }, truth, bound }: Bench,
 ): Promise<Ready> {
-  const plan = planAttention(candidate.point, problem, { subgroup: device.subgroupSize, writeLse: true });
-  const own = createScratch(device, plan);
-  scratch.push(...Object.values(own));
-  const launch = {
-    workgroups: plan.workgroups,
-    args: { ...all, ...own, ...plan.scalars },
-  } as unknown as Launch<FlashParams>;
-  await o.write(unwritten.o);
-  await lse.write(unwritten.lse);
-  const program = await device.compile(plan.kernel);
-  await program.run(launch);
-  const { verified, error } = await truth.compare(await o.read(), await lse.read());
+  const plan = attentionPlan(candidate.point, problem, { ...buildOf(device), machine: device.machine });
+  await buffers.o.write(unwritten.o);
+  await buffers.lse.write(unwritten.lse);
+  const own = await bindPlan(device, plan, { buffers: { ...buffers } });
+  bound.push(own);
+  await own.run();
+  const { verified, error } = await truth.compare(await buffers.o.read(), await buffers.lse.read());
   if (!verified) throw new Error(`wrong result: off by ${error ?? "NaN"}, ${truth.bound} may be`);
-  if (!isClocked(device) || !("prepare" in program)) {
-    const time = async (launches: number): Promise<number> => {
-      let sum = 0;
-      for (let i = 0; i < launches; i++) sum += (await program.run(launch)).timeMs ?? Number.NaN;
-      return sum / launches;
-    };
-    return { ...candidate, time };
-  }
-  const enqueue = (program as ClockedProgram<FlashParams>).prepare(launch);
-  if (enqueue === null) throw new Error("it has no workgroups");
   const time = async (launches: number): Promise<number> => {
-    await device.time(enqueue);
-    const timeMs = await device.time(() => {
-      for (let i = 0; i < launches; i++) enqueue();
-    });
-    return timeMs / launches;
+    if (own.enqueue !== null) await own.time();
+    return own.time(launches);
   };
   return { ...candidate, time };
 }

@@ -1,6 +1,5 @@
 /** The kernels of flash attention: points of the strategy space, and plans made from them. */
 
-export { createScratch } from "./scratch.ts";
 export type { Geometry } from "./geometry.ts";
 export { geometryOf } from "./measure.ts";
 export { planAttention, type AttentionPlan, type PlanOptions } from "./plan.ts";

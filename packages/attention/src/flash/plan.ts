@@ -3,7 +3,7 @@
  * are arguments, so that one kernel serves many problems; what shapes the code is in the cache's key.
  */
 
-import { h200Datasheet, residentWorkgroups } from "@evolver/machine";
+import { workgroupsHeldBy, type MachineFacts, type WorkgroupNeeds } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
@@ -25,15 +25,17 @@ export interface PlanOptions {
   readonly writeLse: boolean;
   /**
    * The most workgroups that a persistent kernel is launched with, and no fewer where there are as many tiles: as many
-   * as an H200 holds at once, if left out. A device that holds fewer runs the rest later, when they find little to do.
+   * as the machine holds at once, if left out.
    */
-  readonly persistentWorkgroups?: number;
+  readonly persistentWorkgroups?: number | undefined;
+  /** The machine that it will run on, as far as its driver, or a profile of it, says. */
+  readonly machine?: MachineFacts | undefined;
 }
 
 export interface AttentionPlan {
   /**
    * Takes the buffers q, k, v (read), o (written) and lse (written; any buffer of one element where the plan does not
-   * write it), `scalars` and what `createScratch` makes of `scratch`.
+   * write it), `scalars`, and the buffers that `scratch` lists.
    */
   readonly kernel: Kernel<FlashParams>;
   /** To launch, all on x; 0 where the output has no rows. */
@@ -46,6 +48,12 @@ export interface AttentionPlan {
   readonly sharedBytes: number;
 }
 
+/**
+ * For a machine that does not say what it holds: more than any is likely to. Those that it cannot hold run later, when
+ * they find little to do.
+ */
+const UNKNOWN_MACHINE_WORKGROUPS = 4096;
+
 const kernels = new Map<string, Kernel<FlashParams>>();
 
 /**
@@ -57,7 +65,7 @@ const kernels = new Map<string, Kernel<FlashParams>>();
 export function planAttention(
   point: FlashPoint,
   problem: AttentionProblem,
-  { subgroup, writeLse, persistentWorkgroups }: PlanOptions,
+  { subgroup, writeLse, persistentWorkgroups, machine }: PlanOptions,
 ): AttentionPlan {
   if (checkPoint(point, problem, subgroup) !== null) throw invalidPoint(point, problem, subgroup);
   const { shape } = problem;
@@ -69,7 +77,8 @@ export function planAttention(
     headTiles: mapping.headTiles(shape, point.queryRows),
   };
   const schedule = schedules[point.schedule];
-  const most = persistentWorkgroups ?? heldAtOnce(workgroup, sharedBytes);
+  const needs = { invocationsPerWorkgroup: workgroup, sharedBytesPerWorkgroup: sharedBytes };
+  const most = persistentWorkgroups ?? heldAtOnce(machine, needs);
   if (!Number.isInteger(most) || most < 1)
     throw new EvolverError("ATTENTION_OPTION", `persistentWorkgroups is ${String(most)}`, {
       hint: "it is a whole number, at least 1",
@@ -85,11 +94,9 @@ export function planAttention(
   };
 }
 
-/** Workgroups that an H200 holds, as far as threads and shared memory limit them. */
-function heldAtOnce(invocationsPerWorkgroup: number, sharedBytesPerWorkgroup: number): number {
-  const resident = residentWorkgroups(h200Datasheet, { invocationsPerWorkgroup, sharedBytesPerWorkgroup });
-  return h200Datasheet.multiprocessors.value * resident;
-}
+/** Workgroups that the machine holds, as far as threads and shared memory limit them. */
+const heldAtOnce = (machine: MachineFacts | undefined, needs: WorkgroupNeeds): number =>
+  (machine && workgroupsHeldBy(machine, needs)) ?? UNKNOWN_MACHINE_WORKGROUPS;
 
 function cachedKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {
   const key = JSON.stringify([Object.entries(point).toSorted(), special]);

@@ -3,14 +3,19 @@
  * counters prove.
  */
 
-import { checkClaims, type ClaimResult, type Counters, type Device } from "@evolver/device";
+import {
+  bindPlan,
+  buildOf,
+  checkClaims,
+  type ClaimResult,
+  type Counters,
+  type Device,
+} from "@evolver/device";
 import { EvolverError } from "@evolver/base";
+import { attentionPlan } from "../attention-plan.ts";
 import type { FlashPoint } from "../flash/point.ts";
-import { planAttention } from "../flash/plan.ts";
-import { createScratch } from "../flash/scratch.ts";
 import { denseStrides, type AttentionProblem } from "../problem.ts";
 import type { ClaimCase, Rung } from "./rung.ts";
-import { elementCount, extentsOf } from "../tensor.ts";
 import { k01 } from "./k01-naive.ts";
 import { k02 } from "./k02-shared-tiles.ts";
 import { k03 } from "./k03-shared-by-rows.ts";
@@ -117,36 +122,22 @@ async function count(
   point: FlashPoint,
   { problem, persistentWorkgroups }: ClaimCase,
 ): Promise<Counters> {
-  const plan = planAttention(point, problem, {
-    subgroup: device.subgroupSize,
+  const plan = attentionPlan(point, problem, {
+    ...buildOf(device),
     writeLse: false,
-    ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
+    persistentWorkgroups,
   });
-  const extents = extentsOf(problem.shape);
   // Counters do not depend on the numbers; small ones differ enough for the maximum to move.
-  const create = (name: "q" | "k" | "v" | "o") =>
-    device.createBuffer(
-      "f32",
-      Float32Array.from({ length: elementCount(extents[name]) }, (_, i) => Math.sin(i)),
-    );
-  const buffers = {
-    q: create("q"),
-    k: create("k"),
-    v: create("v"),
-    o: create("o"),
-    lse: device.createBuffer("f32", 1),
-    ...createScratch(device, plan),
-  };
+  const inputs = plan.buffers.flatMap(({ name, role, length }) =>
+    role === "input" ? [[name, Float32Array.from({ length }, (_, i) => Math.sin(i))] as const] : [],
+  );
+  const bound = await bindPlan(device, plan, { inputs: Object.fromEntries(inputs) });
   try {
-    const program = await device.compile(plan.kernel);
-    const { counters } = await program.run({
-      workgroups: plan.workgroups,
-      args: { ...buffers, ...plan.scalars },
-    });
-    if (counters === null) throw needsCounters(device);
-    return counters;
+    const [result] = await bound.run();
+    if (result === undefined || result.counters === null) throw needsCounters(device);
+    return result.counters;
   } finally {
-    for (const buffer of Object.values(buffers)) buffer.destroy();
+    bound.destroy();
   }
 }
 

@@ -15,11 +15,10 @@ import {
   type ModelledTime,
   type Workload,
 } from "@evolver/machine";
-import { type Counters, type RunResult } from "@evolver/device";
+import { workgroupCount, type Counters, type Plan, type RunnablePlan, type RunResult } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import { elementBytes, sharedMemoryBytes, type KernelIR } from "@evolver/kernel";
 import type { AttentionProblem, AttentionShape } from "@evolver/attention";
-import type { BoundPlan, Plan, PlanLaunch } from "@evolver/lab";
 import { countTiles, type Inputs } from "./persistent.ts";
 
 export interface CountedPlan {
@@ -101,7 +100,7 @@ function evenSample(tiles: number, count: number): number[] {
  * @param inputs called where the sample needs launches of its own
  */
 export async function countPlan(
-  bound: BoundPlan,
+  bound: RunnablePlan,
   inputs: () => Inputs,
   problem: AttentionProblem,
   profile: MachineProfile,
@@ -111,7 +110,7 @@ export async function countPlan(
   const [launch] = plan.launches;
   if (launch === undefined || plan.launches.length > 1)
     throw new EvolverError("PLAN_INVALID", "a plan of one launch is wanted");
-  const workgroups = countOf(launch);
+  const workgroups = workgroupCount(launch);
   const { headTiles, tileCount = workgroups, sectionHeads } = launch.args as unknown as TileArguments;
   const persistent = sectionHeads !== undefined;
   const sample =
@@ -131,29 +130,34 @@ export async function countPlan(
     workgroups,
     // A tile is the model's unit of work, whichever workgroup does it: the busiest multiprocessor has no less than
     // its share of whole tiles. That long tiles go first is no part of the model.
-    modelled: modelLaunch(plan, plan.kernels[launch.kernel] as KernelIR, tileCount, counters, profile),
+    modelled: modelLaunch(
+      { plan, kernel: plan.kernels[launch.kernel] as KernelIR, workgroups: tileCount, counters },
+      profile,
+    ),
   };
 }
 
 /** Counts all launches of a plan in full; their times add up. `total` are the flops of all, the counters the slowest's. */
 export async function countAll(
-  bound: BoundPlan,
+  bound: RunnablePlan,
   profile: MachineProfile,
 ): Promise<CountedPlan & { readonly total: number }> {
   const { plan } = bound;
   const results = await bound.run();
   const modelled = plan.launches.map((launch, i) =>
     modelLaunch(
-      plan,
-      plan.kernels[launch.kernel] as KernelIR,
-      countOf(launch),
-      countersOf(results[i]),
+      {
+        plan,
+        kernel: plan.kernels[launch.kernel] as KernelIR,
+        workgroups: workgroupCount(launch),
+        counters: countersOf(results[i]),
+      },
       profile,
     ),
   );
   const slowest = modelled.toSorted((a, b) => b.timeMs - a.timeMs)[0];
   if (slowest === undefined) throw new EvolverError("PLAN_INVALID", "The plan launches nothing.");
-  const workgroups = plan.launches.reduce((sum, launch) => sum + countOf(launch), 0);
+  const workgroups = plan.launches.reduce((sum, launch) => sum + workgroupCount(launch), 0);
   const timeMs = modelled.reduce((sum, each) => sum + each.timeMs, 0);
   const largest = results[modelled.indexOf(slowest)];
   return {
@@ -166,12 +170,18 @@ export async function countAll(
   };
 }
 
-/** The time of one launch of a plan. @param workgroups units of work that multiprocessors share out, with counters for all */
+/** A launch of a plan, and what it did. */
+export interface CountedLaunch {
+  readonly plan: Plan;
+  readonly kernel: KernelIR;
+  /** Units of work that multiprocessors share out, with counters for all. */
+  readonly workgroups: number;
+  readonly counters: Counters;
+}
+
+/** The time of one launch of a plan. */
 export function modelLaunch(
-  plan: Plan,
-  kernel: KernelIR,
-  workgroups: number,
-  counters: Counters,
+  { plan, kernel, workgroups, counters }: CountedLaunch,
   profile: MachineProfile,
   constants?: ModelConstants,
 ): ModelledTime {
@@ -183,14 +193,12 @@ export function modelLaunch(
     sharedBytesPerWorkgroup: kernel.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0),
     registersPerInvocation: estimateRegisters(kernel),
     compulsoryBytes: plan.buffers.reduce(
-      (sum, { role, length }) => sum + (role === "scratch" ? 0 : length * elementBytes("f32")),
+      (sum, { role, element, length }) => sum + (role === "scratch" ? 0 : length * elementBytes(element)),
       0,
     ),
   };
   return modelTime(profile, workload, constants);
 }
-
-export const countOf = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;
 
 export function countersOf(result: RunResult | undefined): Counters {
   if (result?.counters) return result.counters;

@@ -5,10 +5,8 @@
  * lengths and numbers of heads.
  */
 
-import { createProblem, type AttentionProblem, type FlashPoint } from "@evolver/attention";
-import type { Counters, Device } from "@evolver/device";
-import { bindPlan } from "./bind.ts";
-import { attentionPlan, buildOf } from "./plan.ts";
+import { attentionPlan, createProblem, type AttentionProblem, type FlashPoint } from "@evolver/attention";
+import { bindPlan, buildOf, type Counters, type Device } from "@evolver/device";
 import { EvolverError, mean } from "@evolver/base";
 
 /** Work of one tile of queries that sees so many keys: `least` of them, and `step` more. */
@@ -78,10 +76,8 @@ export class Extrapolator {
   ): Promise<Counters> {
     const tile = createProblem({ batch: 1, headsQ, headsKv: 1, seqQ, seqK, dim }, { mask, softcap, scale });
     const zeros = (length: number): Float32Array => new Float32Array(length);
-    const bound = await bindPlan(attentionPlan(point, tile, buildOf(this.#sim)), this.#sim, {
-      q: zeros(headsQ * seqQ * dim),
-      k: zeros(seqK * dim),
-      v: zeros(seqK * dim),
+    const bound = await bindPlan(this.#sim, attentionPlan(point, tile, buildOf(this.#sim)), {
+      inputs: { q: zeros(headsQ * seqQ * dim), k: zeros(seqK * dim), v: zeros(seqK * dim) },
     });
     try {
       const [result] = await bound.run(() => [0]);

@@ -6,8 +6,8 @@
 import { visibleKeys, type AttentionProblem } from "@evolver/attention";
 import { scaleCounters, type MachineProfile } from "@evolver/machine";
 import { EvolverError, deriveSeed, Random } from "@evolver/base";
-import { type BoundPlan, type Plan } from "@evolver/lab";
-import { countAll, countersOf, countOf, modelLaunch, type CountedPlan } from "./counters.ts";
+import { workgroupCount, type Plan, type RunnablePlan } from "@evolver/device";
+import { countAll, countersOf, modelLaunch, type CountedPlan } from "./counters.ts";
 
 /** Multiply-adds that the simulator is given: some seconds. */
 const SAMPLE_BUDGET = 24e6;
@@ -22,7 +22,7 @@ const LEAST_SHARE = 0.9;
  * @throws EvolverError PLAN_INVALID where what was counted does not suffice to compute the problem
  */
 export async function countForeign(
-  bound: BoundPlan,
+  bound: RunnablePlan,
   problem: AttentionProblem,
   profile: MachineProfile,
   pick: number,
@@ -30,7 +30,7 @@ export async function countForeign(
   const { plan } = bound;
   const [launch] = plan.launches;
   const kernel = launch && plan.kernels[launch.kernel];
-  const workgroups = launch === undefined ? 0 : countOf(launch);
+  const workgroups = launch === undefined ? 0 : workgroupCount(launch);
   const sample = canSample(plan) ? drawWorkgroups(workgroups, problem, pick) : null;
   if (launch === undefined || kernel === undefined || sample === null) {
     const { total, ...counted } = await countAll(bound, profile);
@@ -40,7 +40,7 @@ export async function countForeign(
   const [result] = await bound.run(() => sample);
   const counters = scaleCounters(countersOf(result), workgroups / sample.length);
   checkWork(counters.flops, problem);
-  const modelled = modelLaunch(plan, kernel, workgroups, counters, profile);
+  const modelled = modelLaunch({ plan, kernel, workgroups, counters }, profile);
   return { counters, sampledTiles: sample.length, tiles: workgroups, workgroups, modelled };
 }
 

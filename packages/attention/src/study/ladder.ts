@@ -1,6 +1,7 @@
 /** The attention ladder on one input: every rung verified, counted, timed and held to its claims. */
 
 import {
+  attentionPlan,
   attentionTruth,
   compareWithTruth,
   fitPoint,
@@ -8,13 +9,24 @@ import {
   ladder,
   rungById,
   runClaims,
+  type AttentionBufferTypes,
+  type AttentionProblem,
   type AttentionTruth,
+  type FlashPoint,
   type Rung,
   limitsOf,
 } from "@evolver/attention";
 import { median } from "@evolver/base";
-import { type MachineProfile } from "@evolver/machine";
-import { isClocked, openDevice, type AnyTypedArray, type Device, type DeviceId } from "@evolver/device";
+import { factsOf, type MachineProfile } from "@evolver/machine";
+import {
+  bindPlan,
+  buildOf,
+  openDevice,
+  type AnyTypedArray,
+  type BoundPlan,
+  type Device,
+  type DeviceId,
+} from "@evolver/device";
 import {
   defaultMachine,
   openMachine,
@@ -22,18 +34,22 @@ import {
   type LadderReport,
   type RungReport,
 } from "@evolver/lab";
-import { bindPlan, type BoundBuffers } from "./bind.ts";
 import { objectiveCase } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { openAttentionInput, type AttentionInput, type OpenedInput } from "./input.ts";
-import { attentionPlan, buildOf } from "./plan.ts";
 import { fitOrNull } from "./points.ts";
 
 /** Rounds of timing, in each of which every rung runs once. */
 const ROUNDS = 21;
 const WARM_UP_ROUNDS = 3;
 
-type Inputs = Readonly<Record<string, AnyTypedArray>>;
+type Bound = BoundPlan<AttentionBufferTypes>;
+
+/** What a rung runs on: data, and the machine that is meant where the device does not say what it holds. */
+interface On {
+  readonly inputs: Readonly<Record<string, AnyTypedArray>>;
+  readonly machine: MachineProfile;
+}
 
 /**
  * On `sim`, time is modelled; on any other device it is measured, in rounds that interleave the rungs, and the model's
@@ -50,7 +66,7 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
   const sim = await openDevice("sim", { subgroup: defaultMachine.subgroupSize });
   const device =
     options.device === "sim" ? await openDevice("cpu") : await openDevice(options.device as DeviceId);
-  const bound: BoundBuffers[] = [];
+  const bound: Bound[] = [];
   try {
     const { inputs } = objectiveCase(input, options.seed);
     const truth = attentionTruth(
@@ -64,14 +80,14 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
     for (const [done, rung] of rungs.entries()) {
       options.onRung?.(`${rung.id} ${rung.title}`, done, rungs.length);
       const point = fitPoint(rung.point, input.problem, device.subgroupSize, limitsOf(device));
-      const own = await bindPlan(attentionPlan(point, input.problem, buildOf(device)), device, inputs);
+      const own = await bindPoint(device, point, input.problem, { inputs, machine });
       bound.push(own);
       reports.push({
         ...(await verifyRung(own, input, truth)),
-        ...(await countRung(rung, sim, input, inputs, machine, options.seed)),
+        ...(await countRung(rung, sim, input, { inputs, machine, seed: options.seed })),
       });
     }
-    const measured = options.device === "sim" ? null : await timeRungs(bound, device);
+    const measured = options.device === "sim" ? null : await timeRungs(bound);
     const flops = forwardFlops(input.problem);
     return {
       study: "attention",
@@ -92,15 +108,23 @@ export async function attentionLadder(options: LadderOptions): Promise<LadderRep
   }
 }
 
+const bindPoint = (
+  device: Device,
+  point: FlashPoint,
+  problem: AttentionProblem,
+  { inputs, machine }: On,
+): Promise<Bound> => {
+  const facts = device.machine ?? factsOf(machine);
+  const plan = attentionPlan(point, problem, { ...buildOf(device), machine: facts });
+  return bindPlan(device, plan, { inputs, fill: "nan" });
+};
+
 type Verified = Pick<RungReport, "verified" | "error" | "bound">;
 
 /** Runs the rung once and compares its whole output with the truth. */
-async function verifyRung(own: BoundBuffers, input: OpenedInput, truth: AttentionTruth): Promise<Verified> {
+async function verifyRung(own: Bound, input: OpenedInput, truth: AttentionTruth): Promise<Verified> {
   await own.run();
-  const [o, lse] = [await own.buffers["o"]?.read(), await own.buffers["lse"]?.read()] as [
-    Float32Array,
-    Float32Array,
-  ];
+  const [o, lse] = [await own.read("o"), await own.read("lse")];
   const { pass, error, bound } = compareWithTruth(input.problem, truth, { o, lse });
   return { verified: pass, error, bound };
 }
@@ -110,12 +134,10 @@ async function countRung(
   rung: Rung,
   sim: Device,
   input: OpenedInput,
-  inputs: Inputs,
-  machine: MachineProfile,
-  seed: number,
+  { inputs, machine, seed }: On & { readonly seed: number },
 ): Promise<Omit<RungReport, keyof Verified | "timeMs" | "tflops">> {
   const point = fitPoint(rung.point, input.problem, sim.subgroupSize);
-  const onSim = await bindPlan(attentionPlan(point, input.problem, buildOf(sim)), sim, inputs);
+  const onSim = await bindPoint(sim, point, input.problem, { inputs, machine });
   try {
     const { counters, modelled, workgroups, tiles, sampledTiles } = await countPlan(
       onSim,
@@ -143,19 +165,13 @@ async function countRung(
 }
 
 /** The median time of each rung, in milliseconds. */
-async function timeRungs(bound: readonly BoundBuffers[], device: Device): Promise<number[]> {
+async function timeRungs(bound: readonly Bound[]): Promise<number[]> {
   const times = bound.map((): number[] => []);
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const [k, own] of bound.entries()) {
-      const timeMs = await timeOnce(own, device);
+      const timeMs = await own.time();
       if (round >= 0) times[k]?.push(timeMs);
     }
   }
   return times.map(median);
-}
-
-async function timeOnce({ enqueue, run }: BoundBuffers, device: Device): Promise<number> {
-  if (enqueue !== null && isClocked(device)) return device.time(enqueue);
-  const [result] = await run();
-  return result?.timeMs ?? 0;
 }

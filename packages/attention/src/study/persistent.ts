@@ -1,10 +1,14 @@
 /** Counters of single tiles of a persistent kernel, and from them of a whole launch. */
 
 import { scaleCounters } from "@evolver/machine";
-import { type AnyTypedArray, type Counters } from "@evolver/device";
+import {
+  bindPlan,
+  type AnyTypedArray,
+  type BoundPlan,
+  type Counters,
+  type RunnablePlan,
+} from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import type { BoundPlan } from "@evolver/lab";
-import { bindPlan, type BoundBuffers } from "./bind.ts";
 
 export type Inputs = Readonly<Record<string, AnyTypedArray>>;
 
@@ -15,14 +19,14 @@ export type Inputs = Readonly<Record<string, AnyTypedArray>>;
  * @param sample numbers that the counter gives
  */
 export async function countTiles(
-  { plan, device }: BoundPlan,
+  { plan, device }: RunnablePlan,
   inputs: Inputs,
   sample: readonly number[],
 ): Promise<Counters> {
   const [launch] = plan.launches;
   const workgroups = launch?.workgroups[0] ?? 0;
   const tileCount = launch?.args["tileCount"] as number;
-  const bound = await bindPlan(plan, device, inputs);
+  const bound = await bindPlan(device, plan, { inputs });
   try {
     const inVain = await countFrom(bound, 0, 0, 2);
     const last = await countFrom(bound, 0, 0, 1);
@@ -42,13 +46,8 @@ export async function countTiles(
  * What one workgroup does that finds the counter at `first` of `end` tiles. Where it is one of two, it is not the last
  * to ask.
  */
-async function countFrom(
-  bound: BoundBuffers,
-  first: number,
-  end: number,
-  workgroups: 1 | 2,
-): Promise<Counters> {
-  await bound.buffers["tiles"]?.write(Uint32Array.of(first) as never);
+async function countFrom(bound: BoundPlan, first: number, end: number, workgroups: 1 | 2): Promise<Counters> {
+  await bound.write("tiles", Uint32Array.of(first));
   const { counters } = await bound.runChanged({ workgroups, args: { tileCount: end }, sample: [0] });
   if (counters !== null) return counters;
   throw new EvolverError("NO_COUNTERS", "the device counts nothing; counters come from `sim`");

@@ -1,12 +1,11 @@
 /** What a point's time is going to be, by the cost model, without running more than a tile of it on the simulator. */
 
-import type { AttentionProblem, FlashPoint } from "@evolver/attention";
+import { attentionPlan, type AttentionProblem, type FlashPoint } from "@evolver/attention";
 import type { MachineProfile, ModelConstants, ModelledTime } from "@evolver/machine";
-import type { Counters, Device, MemoryCounters } from "@evolver/device";
+import { buildOf, type Counters, type Device, type MemoryCounters } from "@evolver/device";
 import type { KernelIR } from "@evolver/kernel";
 import { modelLaunch } from "./counters.ts";
 import { Extrapolator } from "./extrapolate.ts";
-import { attentionPlan, buildOf } from "./plan.ts";
 
 /** What the model needs to know of a launch; with it, other profiles and constants cost nothing. */
 export interface Foreseen {
@@ -62,7 +61,8 @@ export class Foresight {
     return {
       counters,
       tiles,
-      model: (machine, constants) => modelLaunch(plan, kernel, tiles, counters, machine, constants),
+      model: (machine, constants) =>
+        modelLaunch({ plan, kernel, workgroups: tiles, counters }, machine, constants),
     };
   }
 

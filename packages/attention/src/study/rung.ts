@@ -2,7 +2,7 @@
 
 import { fitPoint, planAttention, rungById, targetLimits, type FlashPoint } from "@evolver/attention";
 import { assertNever } from "@evolver/base";
-import { targetForwardProgress } from "@evolver/kernel";
+import { emitTargets } from "@evolver/kernel";
 import type { KernelRequest, StudyKernel } from "@evolver/lab";
 import type { AttentionInput } from "./input.ts";
 import { attentionSelftest } from "./selftest.ts";
@@ -14,7 +14,7 @@ export function attentionKernel({ candidate, input, target, subgroup }: KernelRe
   const [title, point] = pointOf();
   const plan = planAttention(point, problem, { subgroup, writeLse: true });
   return {
-    kernel: plan.kernel.build({ subgroup, forwardProgress: targetForwardProgress(target) }),
+    kernel: plan.kernel.build({ subgroup, forwardProgress: emitTargets[target].forwardProgress }),
     selftest: attentionSelftest(title, problem, plan),
   };
 

@@ -1,6 +1,7 @@
 /** The attention study: the space of FlashPoint, verified against float64, compared by modelled time. */
 
 import {
+  attentionPlan,
   axes,
   checkPoint,
   DEFAULT_LIMITS,
@@ -11,23 +12,32 @@ import {
   targetLimits,
   ladder,
 } from "@evolver/attention";
-import { type MachineProfile, type TermName } from "@evolver/machine";
-import { isClocked, openDevice, openSim, type Device, type DeviceId } from "@evolver/device";
+import { factsOf, type MachineProfile, type TermName } from "@evolver/machine";
+import {
+  bindPlan,
+  deviceRows,
+  isClocked,
+  isDeviceId,
+  openDevice,
+  openSim,
+  type DeviceId,
+  type MachineFacts,
+  type Plan,
+  type PlanBuild,
+  type RunnablePlan,
+} from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { emit, print, targetForwardProgress, type EmitTarget } from "@evolver/kernel";
+import { emit, print, emitTargetNames, emitTargets, type EmitTarget, type TargetRow } from "@evolver/kernel";
 import { defaultMachine, measureWallClock, openMachine, parseMachine } from "@evolver/lab";
 import type {
-  BoundPlan,
   Case,
   Explanation,
   Measurement,
   MeasureContext,
-  PlanBuild,
   SourceFile,
   OpenStudy,
   Study,
 } from "@evolver/lab";
-import { bindPlan } from "./bind.ts";
 import { attentionCases, expectedOf, objectiveCase, type AttentionCaseShape } from "./cases.ts";
 import { countPlan } from "./counters.ts";
 import { canExtrapolate } from "./extrapolate.ts";
@@ -41,7 +51,6 @@ import {
 } from "./input.ts";
 import { attentionLadder } from "./ladder.ts";
 import { describePoint, rungPoints } from "./points.ts";
-import { attentionPlan } from "./plan.ts";
 import { Foresight } from "./predict.ts";
 import { attentionKernel } from "./rung.ts";
 import { parseShape } from "./shape.ts";
@@ -59,10 +68,6 @@ const REMEDIES: Readonly<Record<TermName, readonly (keyof FlashPoint)[]>> = {
   latency: ["pipeline", "depth", "queryRows", "unroll", "keyRows", "schedule"],
 };
 
-const EXTENSIONS: Readonly<Record<EmitTarget, string>> = { js: "js", wgsl: "wgsl", cuda: "cu", hip: "hip" };
-/** Widths that a target has, where it has not all. */
-const SUBGROUPS: Partial<Record<EmitTarget, readonly number[]>> = { cuda: [32], hip: [32, 64] };
-
 /** What candidates are built for, and whether their time there is measured. */
 interface Target {
   readonly name: string;
@@ -71,6 +76,8 @@ interface Target {
   readonly measured: boolean;
   /** A GPU with a clock of its own, which the cost model is about. */
   readonly modelled: boolean;
+  /** What the device's driver says of its machine, if anything. */
+  readonly machine: MachineFacts | null;
 }
 
 class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
@@ -107,7 +114,13 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
   }
 
   plan(point: FlashPoint, shape: AttentionCaseShape, build: PlanBuild) {
-    return attentionPlan(point, parseShape(shape), build);
+    return this.#planOf(point, parseShape(shape), build);
+  }
+
+  /** Persistent workgroups are as many as the device holds, or where it does not say, the machine of the profile. */
+  #planOf(point: FlashPoint, problem: AttentionProblem, build: PlanBuild): Plan {
+    const machine = this.#target.machine ?? factsOf(this.#machine);
+    return attentionPlan(point, problem, { ...build, machine });
   }
 
   expected(input: Case<AttentionCaseShape>) {
@@ -120,7 +133,8 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
     const measured = await measureWallClock(context);
     const sim = await openDevice("sim", { subgroup: this.#target.subgroup });
     try {
-      const bound = await bindPlan(context.candidate.plan, sim, this.objectiveCase(context.seed).inputs);
+      const { inputs } = this.objectiveCase(context.seed);
+      const bound = await bindPlan(sim, context.candidate.plan, { inputs, fill: "nan" });
       const { counters, details } = await this.#model(bound, context);
       return { ...measured, counters, details: { ...measured.details, ...details } };
     } finally {
@@ -128,7 +142,7 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
     }
   }
 
-  async #model(bound: BoundPlan, { point, seed }: MeasureContext): Promise<Measurement> {
+  async #model(bound: RunnablePlan, { point, seed }: MeasureContext): Promise<Measurement> {
     const { problem } = this.#input;
     const counted =
       point === undefined || point === null
@@ -188,19 +202,23 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
   emit(point: FlashPoint, build: PlanBuild): readonly SourceFile[] {
     const { subgroup } = build;
     const planFor = (forwardProgress: boolean) =>
-      attentionPlan(point, this.#input.problem, { subgroup, forwardProgress });
+      this.#planOf(point, this.#input.problem, { subgroup, forwardProgress });
     const { kernels, launches, buffers } = planFor(build.forwardProgress);
     const [ir] = kernels;
     if (ir === undefined) return [];
     const sourceFor = (target: EmitTarget): string =>
-      emit(planFor(targetForwardProgress(target)).kernels[0] ?? ir, target).source;
-    const targets = (Object.keys(EXTENSIONS) as EmitTarget[]).filter(
+      emit(planFor(emitTargets[target].forwardProgress).kernels[0] ?? ir, target).source;
+    const hasWidth = ({ subgroupSizes }: TargetRow): boolean => subgroupSizes?.includes(subgroup) ?? true;
+    const targets = emitTargetNames.filter(
       (target) =>
-        (SUBGROUPS[target]?.includes(subgroup) ?? true) &&
+        hasWidth(emitTargets[target]) &&
         checkPoint(point, this.#input.problem, subgroup, targetLimits(target)) === null,
     );
     return [
-      ...targets.map((target) => ({ path: `kernel.${EXTENSIONS[target]}`, text: sourceFor(target) })),
+      ...targets.map((target) => ({
+        path: `kernel.${emitTargets[target].extension}`,
+        text: sourceFor(target),
+      })),
       {
         path: "launch.json",
         text: `${JSON.stringify({ ...launches[0], kernel: ir.name, buffers }, null, 2)}\n`,
@@ -245,7 +263,8 @@ export const study: Study<FlashPoint, AttentionCaseShape> = {
   }),
   open: async (input, { id }) => {
     const opened = await openAttentionInput(input as unknown as AttentionInput);
-    return new OpenAttention(opened, await openMachine(input), await targetOf(id));
+    const machine = await openMachine(input);
+    return new OpenAttention(opened, machine, await targetOf(id));
   },
   ladder: { rungs: ladder, run: attentionLadder },
   // Most of those who open the study write no guide.
@@ -253,17 +272,18 @@ export const study: Study<FlashPoint, AttentionCaseShape> = {
   kernel: attentionKernel,
 };
 
-/** Looks at the device once for its name, subgroup width and limits. */
+/** Looks at the device once for its name, subgroup width, limits and machine. */
 async function targetOf(id: string): Promise<Target> {
-  if (id === "sim")
+  if (isDeviceId(id) && !deviceRows[id].measures)
     return {
-      name: "sim",
+      name: id,
       subgroup: defaultMachine.subgroupSize,
       limits: DEFAULT_LIMITS,
       measured: false,
       modelled: false,
+      machine: null,
     };
-  const device: Device = await openDevice(id as DeviceId);
+  const device = await openDevice(id as DeviceId);
   try {
     return {
       name: device.name,
@@ -271,6 +291,7 @@ async function targetOf(id: string): Promise<Target> {
       limits: limitsOf(device),
       measured: true,
       modelled: isClocked(device),
+      machine: device.machine ?? null,
     };
   } finally {
     await device.close();

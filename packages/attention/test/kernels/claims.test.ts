@@ -12,8 +12,7 @@ import {
   type ClaimCase,
   type FlashPoint,
 } from "@evolver/attention";
-import { h200Datasheet, residentWorkgroups } from "@evolver/machine";
-import { openDevice } from "@evolver/device";
+import { openDevice, residentWorkgroupsOf } from "@evolver/device";
 import type { Counters, Device } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -151,11 +150,14 @@ describe("what was found", () => {
     const [before, after] = [await found("k04"), await found("k05")];
     const query = 8 * 64 * 4;
     expect((after.sharedBytes! - query) / (before.sharedBytes! - query)).toBe(2);
-    const fit = ({ sharedBytes }: Found): number =>
-      residentWorkgroups(h200Datasheet, {
-        invocationsPerWorkgroup: 256,
-        sharedBytesPerWorkgroup: sharedBytes!,
-      });
+    // A multiprocessor of compute capability 9.0.
+    const capacity = {
+      maxInvocationsPerMultiprocessor: 2048,
+      maxWorkgroupsPerMultiprocessor: 32,
+      sharedBytesPerMultiprocessor: 228 * 1024,
+    };
+    const fit = ({ sharedBytes }: Found): number | null =>
+      residentWorkgroupsOf(capacity, { invocationsPerWorkgroup: 256, sharedBytesPerWorkgroup: sharedBytes! });
     expect([fit(before), fit(after)]).toEqual([8, 6]);
   });
 

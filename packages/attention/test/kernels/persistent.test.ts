@@ -2,18 +2,17 @@
 
 import {
   attention,
+  attentionPlan,
   attentionTruth,
   claimCounters,
   createProblem,
-  createScratch,
   fitPoint,
   planAttention,
   randomInputs,
   rungById,
 } from "@evolver/attention";
 import type { AttentionProblem, FlashPoint } from "@evolver/attention";
-import { openDevice, openSim } from "@evolver/device";
-import type { Device } from "@evolver/device";
+import { bindPlan, buildOf, openDevice, openSim, type Device } from "@evolver/device";
 import { atomic, buffer, kernel, u32 } from "@evolver/kernel";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -64,49 +63,34 @@ describe.each([
   );
 
   it.each(persistent)("$id leaves the counter at zero, whatever it was launched with", async ({ point }) => {
-    const { q, k, v } = randomInputs(ragged, { seed: 4 });
-    const plans = [1, 3, 1000].map((persistentWorkgroups) =>
-      planAttention(fitPoint(point, ragged, device.subgroupSize), ragged, {
-        subgroup: device.subgroupSize,
-        writeLse: false,
-        persistentWorkgroups,
-      }),
-    );
-    const scratch = createScratch(device, plans[0]!);
-    const buffers = {
-      q: device.createBuffer("f32", q),
-      k: device.createBuffer("f32", k),
-      v: device.createBuffer("f32", v),
-      o: device.createBuffer("f32", q.length),
-      lse: device.createBuffer("f32", 1),
-    };
-    for (const { kernel: program, workgroups, scalars } of plans) {
-      const compiled = await device.compile(program);
-      await compiled.run({ workgroups, args: { ...buffers, ...scratch, ...scalars } });
-      expect([...(await scratch.tiles!.read())]).toEqual([0]);
+    const inputs = { ...randomInputs(ragged, { seed: 4 }) };
+    const fitted = fitPoint(point, ragged, device.subgroupSize);
+    const tiles = device.createBuffer("u32", 1);
+    for (const persistentWorkgroups of [1, 3, 1000]) {
+      const options = { ...buildOf(device), writeLse: false, persistentWorkgroups };
+      const bound = await bindPlan(device, attentionPlan(fitted, ragged, options), {
+        inputs,
+        buffers: { tiles },
+      });
+      await bound.run();
+      expect([...(await tiles.read())]).toEqual([0]);
+      bound.destroy();
     }
-    for (const each of Object.values({ ...buffers, ...scratch })) each.destroy();
+    tiles.destroy();
   });
 
   it("a counter that does not start at zero leaves tiles out, which outputs full of NaN show", async () => {
     const { point } = rungById("k08");
-    const { q, k, v } = randomInputs(ragged, { seed: 4 });
-    const plan = planAttention(point, ragged, { subgroup: device.subgroupSize, writeLse: false });
-    const scratch = createScratch(device, plan);
-    await scratch.tiles!.write(Uint32Array.of(2));
-    const buffers = {
-      q: device.createBuffer("f32", q),
-      k: device.createBuffer("f32", k),
-      v: device.createBuffer("f32", v),
-      o: device.createBuffer("f32", new Float32Array(q.length).fill(Number.NaN)),
-      lse: device.createBuffer("f32", 1),
-    };
-    const compiled = await device.compile(plan.kernel);
-    await compiled.run({ workgroups: plan.workgroups, args: { ...buffers, ...scratch, ...plan.scalars } });
-    const missing = (await buffers.o.read()).filter(Number.isNaN).length;
+    const inputs = { ...randomInputs(ragged, { seed: 4 }) };
+    const plan = attentionPlan(point, ragged, { ...buildOf(device), writeLse: false });
+    const tiles = device.createBuffer("u32", Uint32Array.of(2));
+    const bound = await bindPlan(device, plan, { inputs, buffers: { tiles }, fill: "nan" });
+    await bound.run();
+    const missing = (await bound.read("o")).filter(Number.isNaN).length;
     // Two last tiles of a head, of three rows each.
     expect(missing).toBe(2 * 3 * ragged.shape.dim);
-    for (const each of Object.values({ ...buffers, ...scratch })) each.destroy();
+    bound.destroy();
+    tiles.destroy();
   });
 });
 
@@ -243,16 +227,32 @@ describe("how many workgroups", () => {
     planAttention(rungById("k08").point, problem, {
       subgroup: 32,
       writeLse: false,
-      ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
+      machine,
+      persistentWorkgroups,
     }).workgroups;
+  /** Holds 6 workgroups of 8 subgroups by invocations. */
+  const machine = {
+    multiprocessors: 11,
+    clockGHz: null,
+    cacheBytes: null,
+    maxInvocationsPerMultiprocessor: 1536,
+    maxWorkgroupsPerMultiprocessor: 24,
+    sharedBytesPerMultiprocessor: 200_000,
+  };
 
-  it("is a multiple of an H200's multiprocessors where there are tiles enough, however many", () => {
-    const many = workgroups(large);
-    expect(many % 132).toBe(0);
-    expect(many).toBeGreaterThanOrEqual(132);
-    expect(many).toBeLessThanOrEqual(132 * 32);
-    expect(workgroups(createProblem({ ...large.shape, batch: 128 }))).toBe(many);
+  it("is what the machine holds, where there are tiles enough, however many", () => {
+    const { sharedBytes } = planAttention(rungById("k08").point, large, { subgroup: 32, writeLse: false });
+    const resident = Math.min(6, Math.floor(200_000 / (sharedBytes + 1024)));
+    expect(workgroups(large)).toBe(11 * resident);
+    expect(workgroups(createProblem({ ...large.shape, batch: 128 }))).toBe(11 * resident);
     expect(workgroups(large, 5)).toBe(5);
+  });
+
+  it("is the same whatever there is to do where the machine does not say what it holds", () => {
+    for (const unknown of [undefined, { ...machine, multiprocessors: null }]) {
+      const options = { subgroup: 32, writeLse: false, machine: unknown };
+      expect(planAttention(rungById("k08").point, large, options).workgroups).toBe(4096);
+    }
   });
 
   it("is none where there is nothing to compute", () =>

@@ -2,14 +2,11 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fitPoint, randomInputs, rungById } from "@evolver/attention";
+import { attentionPlan, fitPoint, randomInputs, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { openSim, type Counters } from "@evolver/device";
-import type { PlanLaunch } from "@evolver/lab";
-import { bindPlan } from "../../src/study/bind.ts";
+import { bindPlan, buildOf, openSim, type Counters, type PlanLaunch } from "@evolver/device";
 import { countPlan, sampleOf, sectionSampleOf } from "../../src/study/counters.ts";
 import { countTiles } from "../../src/study/persistent.ts";
-import { attentionPlan, buildOf } from "../../src/study/plan.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
 /** Problems of many heads, with so many tiles a head. */
@@ -91,7 +88,7 @@ async function countBoth(shape: string, rung: string) {
   const device = openSim({ subgroup: h200Datasheet.subgroupSize });
   const point = fitPoint(rungById(rung).point, problem, device.subgroupSize);
   const inputs = { ...randomInputs(problem, { seed: 1 }) };
-  const bound = await bindPlan(attentionPlan(point, problem, buildOf(device)), device, inputs);
+  const bound = await bindPlan(device, attentionPlan(point, problem, buildOf(device)), { inputs });
   try {
     const counted = await countPlan(bound, () => inputs, problem, h200Datasheet, 5);
     const [full] = await bound.run();
@@ -133,7 +130,7 @@ it("the counters of a persistent launch are exact from its tiles one by one", as
     const [launch] = plan.launches as [PlanLaunch];
     // Fewer workgroups than tiles, so that some take several.
     const few = { ...plan, launches: [{ ...launch, workgroups: [3, 1, 1] as const }] };
-    const bound = await bindPlan(few, device, inputs);
+    const bound = await bindPlan(device, few, { inputs });
     const tiles = Array.from({ length: launch.args["tileCount"] as number }, (_, i) => i);
     expect(tiles.length).toBeGreaterThan(3);
     const [full] = await bound.run();

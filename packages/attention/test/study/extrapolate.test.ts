@@ -1,10 +1,8 @@
-import { fitPoint, randomInputs, rungById, type FlashPoint } from "@evolver/attention";
+import { attentionPlan, fitPoint, randomInputs, rungById, type FlashPoint } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { openSim, type Counters, type SimDevice } from "@evolver/device";
+import { bindPlan, buildOf, openSim, type Counters, type SimDevice } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bindPlan } from "../../src/study/bind.ts";
 import { canExtrapolate, Extrapolator } from "../../src/study/extrapolate.ts";
-import { attentionPlan, buildOf } from "../../src/study/plan.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
 let sim: SimDevice;
@@ -29,7 +27,7 @@ const COMPARED = [
 async function countBoth(shape: string, point: FlashPoint) {
   const problem = parseShape(shape);
   const plan = attentionPlan(point, problem, buildOf(sim));
-  const bound = await bindPlan(plan, sim, { ...randomInputs(problem, { seed: 1 }) });
+  const bound = await bindPlan(sim, plan, { inputs: { ...randomInputs(problem, { seed: 1 }) } });
   try {
     const tiles =
       (plan.launches[0]?.args["tileCount"] as number | undefined) ?? plan.launches[0]?.workgroups[0];

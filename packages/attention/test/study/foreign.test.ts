@@ -2,15 +2,12 @@
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fitPoint, randomInputs, rungById } from "@evolver/attention";
+import { attentionPlan, fitPoint, randomInputs, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { openSim, type Counters, type Device } from "@evolver/device";
+import { bindPlan, buildOf, openSim, type Counters, type Device, type Plan } from "@evolver/device";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
-import type { Plan } from "@evolver/lab";
-import { bindPlan } from "../../src/study/bind.ts";
 import { sampleOf } from "../../src/study/counters.ts";
 import { countForeign, drawWorkgroups } from "../../src/study/foreign.ts";
-import { attentionPlan, buildOf } from "../../src/study/plan.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
 let device: Device;
@@ -27,7 +24,7 @@ const NEEDED = 4 * 8 * 512 * 512 * 32;
 /** Counts a plan as one that a module made. */
 async function countedAs(plan: Plan, shape: string, pick: number) {
   const problem = parseShape(shape);
-  const bound = await bindPlan(plan, device, { ...randomInputs(problem, { seed: 1 }) });
+  const bound = await bindPlan(device, plan, { inputs: { ...randomInputs(problem, { seed: 1 }) } });
   try {
     return await countForeign(bound, problem, h200Datasheet, pick);
   } finally {
@@ -167,7 +164,7 @@ async function both(shape: string, rung: string): Promise<readonly [Counters, Co
   const problem = parseShape(shape);
   const plan = attentionPlan(fitPoint(rungById(rung).point, problem, 32), problem, buildOf(device));
   const { counters, sampledTiles, tiles } = await countedAs(plan, shape, 3);
-  const bound = await bindPlan(plan, device, { ...randomInputs(problem, { seed: 1 }) });
+  const bound = await bindPlan(device, plan, { inputs: { ...randomInputs(problem, { seed: 1 }) } });
   const [full] = await bound.run();
   bound.destroy();
   return [counters, full?.counters as Counters, sampledTiles < tiles];

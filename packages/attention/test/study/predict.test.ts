@@ -1,10 +1,8 @@
-import { fitPoint, rungById } from "@evolver/attention";
+import { attentionPlan, fitPoint, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { openSim, type SimDevice } from "@evolver/device";
+import { bindPlan, buildOf, openSim, type SimDevice } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bindPlan } from "../../src/study/bind.ts";
 import { countPlan } from "../../src/study/counters.ts";
-import { attentionPlan, buildOf } from "../../src/study/plan.ts";
 import { Foresight } from "../../src/study/predict.ts";
 import { parseShape } from "../../src/study/shape.ts";
 import { study } from "@evolver/attention/study";
@@ -29,7 +27,7 @@ it.each([
   const problem = parseShape(shape);
   const point = pointOf(rung, shape);
   const inputs = { ...randomInputs(problem, { seed: 1 }) };
-  const bound = await bindPlan(attentionPlan(point, problem, buildOf(sim)), sim, inputs);
+  const bound = await bindPlan(sim, attentionPlan(point, problem, buildOf(sim)), { inputs });
   try {
     const { modelled, tiles } = await countPlan(bound, () => inputs, problem, h200Datasheet, 1);
     const foreseen = await foresight.foresee(point, problem);

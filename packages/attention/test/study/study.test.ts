@@ -2,12 +2,10 @@
 
 import { parseSync } from "oxc-parser";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ladder } from "@evolver/attention";
-import { openDevice, type DeviceId } from "@evolver/device";
+import { attentionPlan, ladder } from "@evolver/attention";
+import { bindPlan, openDevice, type DeviceId } from "@evolver/device";
 import { pointAt, spaceSize, whyNotInSpace, type Measurement, type OpenStudy } from "@evolver/lab";
-import { bindPlan } from "../../src/study/bind.ts";
 import { study as attention } from "@evolver/attention/study";
-import { attentionPlan } from "../../src/study/plan.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
 const SHAPE = "B1,Hq4,Hkv2,S64,D32,causal";
@@ -25,7 +23,7 @@ async function measured(study: Attention, id: DeviceId, rung: string, champion?:
   const device = await openDevice(id);
   const bind = (name: string) => {
     const plan = attentionPlan(study.named[name] as Attention["baseline"], parseShape(SHAPE), BUILD);
-    return bindPlan(plan, device, study.objectiveCase(1).inputs);
+    return bindPlan(device, plan, { inputs: study.objectiveCase(1).inputs });
   };
   const candidate = await bind(rung);
   const rival = champion === undefined ? null : await bind(champion);
@@ -106,7 +104,7 @@ describe("modelled time", () => {
       const point = { ...(study.named["k03"] as Attention["baseline"]), layout };
       const device = await openDevice("sim");
       const plan = attentionPlan(point, parseShape(SHAPE), BUILD);
-      const candidate = await bindPlan(plan, device, study.objectiveCase(1).inputs);
+      const candidate = await bindPlan(device, plan, { inputs: study.objectiveCase(1).inputs });
       const measurement: Measurement = await study.measure({ candidate, champion: null, seed: 1 });
       await device.close();
       return study.explain(measurement, point).observations.filter((text) => text.includes("bank conflicts"));

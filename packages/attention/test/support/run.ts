@@ -1,16 +1,21 @@
 /** Runs a point of the strategy space on a device as the judge would: outputs full of NaN, fenced, and read whole. */
 
-import type { Device, RunResult } from "@evolver/device";
 import {
+  bindPlan,
+  buildOf,
+  workgroupCount,
+  type Device,
+  type PlanLaunch,
+  type RunResult,
+} from "@evolver/device";
+import {
+  attentionPlan,
   attentionTruth,
   compareWithTruth,
-  createScratch,
   extentsOf,
   fitPoint,
   forEachRow,
   limitsOf,
-  planAttention,
-  programFor,
   spanOf,
 } from "@evolver/attention";
 import type {
@@ -50,19 +55,12 @@ export async function runPoint(
   { sample, launches = 1, persistentWorkgroups }: RunOptions = {},
 ): Promise<PointRun> {
   const { batch, headsQ, seqQ } = problem.shape;
-  const subgroup = device.subgroupSize;
-  const fitted = fitPoint(point, problem, subgroup, limitsOf(device));
-  const plan = planAttention(fitted, problem, {
-    subgroup,
-    writeLse: true,
-    ...(persistentWorkgroups !== undefined && { persistentWorkgroups }),
-  });
-  const program = await programFor(device, plan.kernel);
+  const fitted = fitPoint(point, problem, device.subgroupSize, limitsOf(device));
+  const plan = attentionPlan(fitted, problem, { ...buildOf(device), persistentWorkgroups });
   const extents = extentsOf(problem.shape).o;
   const rows = batch * headsQ * seqQ;
   const nan = (length: number) => new Float32Array(length).fill(Number.NaN);
   const fenced = (length: number) => device.createBuffer("f32", nan(length + FENCE));
-  const scratch = createScratch(device, plan);
   const buffers = {
     q: device.createBuffer("f32", inputs.q),
     k: device.createBuffer("f32", inputs.k),
@@ -70,13 +68,13 @@ export async function runPoint(
     o: fenced(spanOf(extents, problem.strides.o)),
     lse: fenced(rows),
   };
+  const bound = await bindPlan(device, plan, { buffers });
   try {
-    const args = { ...buffers, ...scratch, ...plan.scalars };
-    const launch = { workgroups: plan.workgroups, args, ...(sample && { sample }) };
-    let result = await program.run(launch);
+    const run = async (): Promise<RunResult> => (await bound.run(sample && (() => sample)))[0] as RunResult;
+    let result = await run();
     for (let again = 1; again < launches; again++) {
       for (const output of [buffers.o, buffers.lse]) await output.write(nan(output.length));
-      result = await program.run(launch);
+      result = await run();
     }
     const o = await buffers.o.read();
     const lse = await buffers.lse.read();
@@ -89,11 +87,12 @@ export async function runPoint(
       o: o.subarray(0, o.length - FENCE),
       lse: lse.subarray(0, rows),
       strayWrites: stray[0]!.length + stray[1]!.length,
-      workgroups: plan.workgroups,
+      workgroups: workgroupCount(plan.launches[0] as PlanLaunch),
       result,
     };
   } finally {
-    for (const buffer of Object.values({ ...buffers, ...scratch })) buffer.destroy();
+    bound.destroy();
+    for (const buffer of Object.values(buffers)) buffer.destroy();
   }
 }
 

@@ -7,7 +7,7 @@ import { EvolverError } from "@evolver/base";
 import {
   emit,
   emitSelftest,
-  targetForwardProgress,
+  emitTargets,
   type EmitTarget,
   type Kernel,
   type KernelIR,
@@ -139,7 +139,7 @@ async function findKernel(target: string, options: EmitOptions): Promise<Found> 
   const kernels = await loadKernels(target);
   const [only] = kernels;
   if (kernels.length === 1 && only !== undefined) {
-    const forwardProgress = targetForwardProgress(options.target);
+    const forwardProgress = emitTargets[options.target].forwardProgress;
     const kernel = only.kernel.build({ subgroup: options.subgroup, forwardProgress });
     return { kernel, selftest: options.selftest ? await selftestOf(only.kernel, kernel) : null };
   }

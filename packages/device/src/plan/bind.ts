@@ -1,7 +1,6 @@
 /** Puts a plan on a device: compiles its kernels, makes the buffers that the caller did not give, and runs launches. */
 
 import { EvolverError } from "@evolver/base";
-import { OwnedBuffer } from "../core/buffer.ts";
 import {
   isClocked,
   type AnyTypedArray,
@@ -29,9 +28,8 @@ import { programFor } from "./programs.ts";
  *     const y = await bound.read("y");
  *     bound.destroy();
  *
- * @throws EvolverError PLAN_INVALID where the plan is not well-formed, PLAN_BUFFER where a buffer or contents are missing,
- *   superfluous, of another type, of another device or too short; and what compiling and allocating throw. Nothing stays
- *   allocated then
+ * @throws EvolverError PLAN_INVALID where the plan is not well-formed, PLAN_BUFFER where contents or an input are missing,
+ *   a buffer is of another type, too short or none of the plan's; and what compiling and allocating throw. Nothing stays allocated then
  */
 export async function bindPlan<B extends PlanTypes>(
   device: Device,
@@ -39,7 +37,7 @@ export async function bindPlan<B extends PlanTypes>(
   options: BindOptions = {},
 ): Promise<BoundPlan<B>> {
   checkPlan(plan);
-  checkGiven(device, plan, options);
+  checkGiven(plan, options);
   const programs: Program[] = [];
   for (const kernel of plan.kernels) programs.push(await programFor(device, kernel));
   const own = new Map<string, DeviceBuffer>();
@@ -59,7 +57,7 @@ export async function bindPlan<B extends PlanTypes>(
   ) as BoundPlan<PlanTypes> as BoundPlan<B>;
 }
 
-function checkGiven(device: Device, plan: Plan, { buffers = {}, inputs = {} }: BindOptions): void {
+function checkGiven(plan: Plan, { buffers = {}, inputs = {} }: BindOptions): void {
   const known = new Map(plan.buffers.map((buffer) => [buffer.name, buffer]));
   for (const [name, buffer] of Object.entries(buffers)) {
     const wanted = known.get(name);
@@ -69,18 +67,7 @@ function checkGiven(device: Device, plan: Plan, { buffers = {}, inputs = {} }: B
         `the buffer given for "${name}" holds ${buffer.length} ${buffer.element}; the plan says ${wanted.length} ${wanted.element}`,
         "pass a buffer of that type which is at least as long",
       );
-    if (buffer instanceof OwnedBuffer && buffer.owner !== (device as unknown))
-      throw wrong(
-        `the buffer given for "${name}" is of another device`,
-        `make it with createBuffer of the ${device.id} device that runs the plan`,
-      );
   }
-  for (const name of Object.keys(inputs))
-    if (known.get(name)?.role !== "input" || buffers[name] !== undefined)
-      throw wrong(
-        `there is no input "${name}" to fill`,
-        "contents are for inputs of the plan that no buffer is given for",
-      );
   for (const { name, role, element, length } of plan.buffers) {
     if (role !== "input" || buffers[name] !== undefined) continue;
     const contents = inputs[name];

@@ -65,11 +65,11 @@ export interface BoundPlan<B extends PlanTypes = PlanTypes> extends RunnablePlan
 
 export interface BindOptions {
   /**
-   * Buffers of the caller's, by the plan's names, for any role: of this device, of the plan's element type and at least
-   * as long. What they hold is the caller's business, scratch too; only scratch that is zeroed before each run is written.
+   * Buffers of the caller's, by the plan's names, for any role: of the plan's element type and at least as long. That they
+   * are of this device shows at the first launch. What they hold is the caller's business, scratch too; only scratch that is zeroed before each run is written.
    */
   readonly buffers?: Readonly<Record<string, DeviceBuffer>>;
-  /** What inputs hold that are made here, by name: all that are not among `buffers`. */
+  /** What inputs hold that are made here, by name: all that are not among `buffers`. More names do not matter. */
   readonly inputs?: Readonly<Record<string, AnyTypedArray>>;
   /**
    * What outputs and scratch made here hold at first: zeros (the default), or NaN in every element, so that what no

@@ -11,9 +11,6 @@ import { wgsl } from "./wgsl/wgsl.ts";
 
 const targets: Readonly<Record<EmitTarget, TargetDefinition>> = { js, wgsl, cuda, hip };
 
-/** Whether subgroups on a target may wait for each other: what to build a kernel with for it. See BuildOptions. */
-export const targetForwardProgress = (target: EmitTarget): boolean => targets[target].forwardProgress;
-
 /**
  * Emits a verified kernel as source text.
  *

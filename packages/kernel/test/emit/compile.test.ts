@@ -1,7 +1,7 @@
 /** Real compilers take what the emitters write, for every operation of the language. */
 
 import { afterAll, describe, expect, it } from "vitest";
-import { emit, targetForwardProgress } from "@evolver/kernel";
+import { emit, emitTargets } from "@evolver/kernel";
 import type { EmitOptions, EmitTarget } from "@evolver/kernel";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import {
@@ -18,8 +18,11 @@ import { zoo } from "./zoo.ts";
 function sources(target: EmitTarget, subgroup: number, options: EmitOptions = {}): NamedSource[] {
   return Object.entries(zoo).map(([name, kernel]) => ({
     name,
-    source: emit(kernel.build({ subgroup, forwardProgress: targetForwardProgress(target) }), target, options)
-      .source,
+    source: emit(
+      kernel.build({ subgroup, forwardProgress: emitTargets[target].forwardProgress }),
+      target,
+      options,
+    ).source,
   }));
 }
 

@@ -6,10 +6,8 @@
 import { readFileSync, writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
-import { printPlan } from "../plan.ts";
-import type { Plan } from "../plan.ts";
+import { printPlan, type Plan, type PlanBuild } from "@evolver/device";
 import type { Shape } from "../study/case.ts";
-import type { PlanBuild } from "../study/open-study.ts";
 
 /** What a candidate's module exports, under the name asked for. */
 type PlanFunction = (shape: Shape, build: PlanBuild) => Plan;

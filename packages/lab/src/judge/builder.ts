@@ -9,10 +9,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EvolverError } from "@evolver/base";
-import { parsePlan } from "../plan.ts";
-import type { Plan } from "../plan.ts";
+import { parsePlan, type Plan, type PlanBuild } from "@evolver/device";
 import type { Shape } from "../study/case.ts";
-import type { PlanBuild } from "../study/open-study.ts";
 import type { Candidate } from "./verdict.ts";
 import { StderrTail } from "./stderr.ts";
 

@@ -3,20 +3,19 @@
  * at afterwards, outputs hold NaN before each run, and beyond each buffer's end lie canaries.
  */
 
-import { isClocked } from "@evolver/device";
+import { bindPlan, bitsOf, deviceRows, fromBF16Bits, fromF16Bits, nans } from "@evolver/device";
 import type {
   AnyTypedArray,
-  ClockedProgram,
+  BoundPlan,
   Device,
   DeviceBuffer,
   Finding,
-  Launch,
-  Program,
+  Plan,
+  PlanBuffer,
+  RunnablePlan,
   RunResult,
+  Sampling,
 } from "@evolver/device";
-import type { ElementType } from "@evolver/kernel";
-import type { Plan, PlanArgument, PlanBuffer, PlanLaunch } from "../plan.ts";
-import type { BoundPlan } from "../study/measurement.ts";
 import type { VerdictStatus } from "./verdict.ts";
 import type { Outputs } from "./outputs.ts";
 
@@ -33,56 +32,50 @@ export interface Fault {
 
 type Inputs = Readonly<Record<string, AnyTypedArray>>;
 
-/** A NaN as f32 bits; as an integer, a number that no answer has by chance. */
-const NAN_BITS = 0x7fc00000;
-const CANARY = 0x4b1dfe0c;
+/** A number that nobody writes by chance, and as 16 bits a NaN that no operation gives, of either half type. */
+const CANARY = { words: 0x4b1dfe0c, halves: 0x7fda } as const;
 /** Elements of canary after each buffer: at least, at most. Large strides overshoot far. */
 const FENCE = [256, 65_536] as const;
 
-export class PlanRunner implements BoundPlan {
+export class PlanRunner implements RunnablePlan {
   readonly plan: Plan;
   readonly device: Device;
-  readonly #programs: readonly Program[];
+  readonly #bound: BoundPlan;
+  /** With fences behind them. */
   readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
   readonly #fenced: boolean;
   #poisonsScratch = false;
-  #enqueue: (() => void) | null = null;
 
-  private constructor(
-    plan: Plan,
-    device: Device,
-    programs: readonly Program[],
-    buffers: ReadonlyMap<string, DeviceBuffer>,
-    fenced: boolean,
-  ) {
-    this.plan = plan;
-    this.device = device;
-    this.#programs = programs;
+  private constructor(bound: BoundPlan, buffers: ReadonlyMap<string, DeviceBuffer>, fenced: boolean) {
+    this.plan = bound.plan;
+    this.device = bound.device;
+    this.#bound = bound;
     this.#buffers = buffers;
     this.#fenced = fenced;
   }
 
   /** Compiles and allocates. Throws what the device throws. */
   static async create(plan: Plan, device: Device): Promise<PlanRunner> {
-    const programs: Program[] = [];
-    for (const kernel of plan.kernels) programs.push(await device.compile(kernel));
     // The simulator sees every access beyond a buffer by itself, reads too, if the buffer has its true length.
-    const fenced = device.id !== "sim";
+    const fenced = !deviceRows[device.id].reports;
     const buffers = new Map<string, DeviceBuffer>();
-    for (const buffer of plan.buffers) {
-      const { element, length } = buffer;
-      const contents = allocate(element, length + (fenced ? fenceOf(buffer) : 0));
-      fillFrom(contents, 0, buffer.role === "scratch" && buffer.zeroed === "once" ? 0 : NAN_BITS);
-      fillFrom(contents, length, CANARY);
-      buffers.set(buffer.name, device.createBuffer(element, contents as Float32Array<ArrayBuffer>));
+    try {
+      for (const buffer of plan.buffers) {
+        const contents = initialContents(buffer, fenced ? fenceOf(buffer) : 0);
+        buffers.set(buffer.name, device.createBuffer(buffer.element, contents as Float32Array<ArrayBuffer>));
+      }
+      const bound = await bindPlan(device, plan, { buffers: Object.fromEntries(buffers) });
+      return new PlanRunner(bound, buffers, fenced);
+    } catch (error) {
+      for (const buffer of buffers.values()) buffer.destroy();
+      throw error;
     }
-    return new PlanRunner(plan, device, programs, buffers, fenced);
   }
 
   /** One run from given inputs: prepares, launches, looks at everything. */
   async verify(inputs: Inputs): Promise<Run> {
     await this.load(inputs);
-    await this.#fillOutputs();
+    await this.#fill(({ role }) => role === "output");
     const findings = (await this.run()).flatMap((result) => result.findings);
     const { outputs, fault } = await this.look(inputs);
     return { outputs, fault: faultOf(findings) ?? fault };
@@ -95,8 +88,8 @@ export class PlanRunner implements BoundPlan {
     for (const buffer of this.plan.buffers) {
       const { name, length, role, zeroed } = buffer;
       const contents = await this.#buffer(name).read();
-      if (this.#fenced) fault ??= this.#overrun(buffer, contents);
-      if (role === "output") outputs[name] = contents.subarray(0, length);
+      if (this.#fenced) fault ??= overrun(buffer, contents);
+      if (role === "output") outputs[name] = numbersOf(buffer, contents.subarray(0, length));
       if (role === "input") fault ??= inputFault(name, contents, inputs[name] as AnyTypedArray);
       if (role === "scratch" && zeroed === "once") fault ??= leftFault(name, contents.subarray(0, length));
     }
@@ -117,77 +110,32 @@ export class PlanRunner implements BoundPlan {
     this.#poisonsScratch = on;
   }
 
-  /** Zeroes the scratch that asked for it each time, then all launches in order. */
-  async run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]> {
-    for (const buffer of this.plan.buffers) {
-      if (!this.#renews(buffer)) continue;
-      const contents = allocate(buffer.element, buffer.length);
-      if (buffer.zeroed !== true) fillFrom(contents, 0, NAN_BITS);
-      await this.#buffer(buffer.name).write(contents as Float32Array<ArrayBuffer>);
-    }
-    const results: RunResult[] = [];
-    for (const [i, launch] of this.plan.launches.entries()) {
-      const chosen = sample?.(i) ?? null;
-      const request = this.#request(launch);
-      const program = this.#programs[launch.kernel] as Program;
-      results.push(await program.run(chosen === null ? request : { ...request, sample: chosen }));
-    }
-    return results;
+  /** Prepares the scratch that asked for it each time, then all launches in order. */
+  async run(sample?: Sampling): Promise<readonly RunResult[]> {
+    await this.#fill((buffer) => this.#poisons(buffer));
+    return this.#bound.run(sample);
   }
 
   get enqueue(): (() => void) | null {
-    if (!isClocked(this.device) || this.plan.buffers.some((buffer) => this.#renews(buffer))) return null;
-    return (this.#enqueue ??= this.#prepare());
+    return this.plan.buffers.some((buffer) => this.#poisons(buffer)) ? null : this.#bound.enqueue;
   }
 
-  /** Whether the buffer is written to before each run. */
-  #renews({ role, zeroed }: PlanBuffer): boolean {
-    return role === "scratch" && zeroed !== "once" && (zeroed === true || this.#poisonsScratch);
-  }
-
-  /** The launches, checked once. */
-  #prepare(): () => void {
-    const launches = this.plan.launches.flatMap((launch) => {
-      const program = this.#programs[launch.kernel] as ClockedProgram;
-      return program.prepare(this.#request(launch)) ?? [];
-    });
-    return () => {
-      for (const launch of launches) launch();
-    };
-  }
-
-  #request({ kernel, workgroups, args: given }: PlanLaunch): Launch {
-    const { ir } = this.#programs[kernel] as Program;
-    const args: Record<string, number | DeviceBuffer> = {};
-    for (const { name } of ir.params) {
-      const argument = given[name] as PlanArgument;
-      args[name] = typeof argument === "number" ? argument : this.#buffer(argument.buffer);
-    }
-    return { workgroups, args } as Launch;
+  /** Whether the buffer is filled with garbage before each run. */
+  #poisons({ role, zeroed = false }: PlanBuffer): boolean {
+    return this.#poisonsScratch && role === "scratch" && zeroed === false;
   }
 
   destroy(): void {
+    this.#bound.destroy();
     for (const buffer of this.#buffers.values()) buffer.destroy();
   }
 
-  async #fillOutputs(): Promise<void> {
-    for (const { name, role, element, length } of this.plan.buffers) {
-      if (role !== "output") continue;
-      const contents = allocate(element, length);
-      fillFrom(contents, 0, NAN_BITS);
-      await this.#buffer(name).write(contents as Float32Array<ArrayBuffer>);
+  async #fill(which: (buffer: PlanBuffer) => boolean): Promise<void> {
+    for (const buffer of this.plan.buffers) {
+      if (!which(buffer)) continue;
+      const contents = nans(buffer.element, buffer.length);
+      await this.#buffer(buffer.name).write(contents as Float32Array<ArrayBuffer>);
     }
-  }
-
-  #overrun({ name, length }: PlanBuffer, contents: AnyTypedArray): Fault | null {
-    const words = wordsOf(contents);
-    for (let i = length; i < words.length; i++)
-      if (words[i] !== CANARY)
-        return {
-          status: "out-of-bounds-write",
-          reason: `It wrote ${name}[${i}], beyond the ${length} elements of that buffer.`,
-        };
-    return null;
   }
 
   #buffer(name: string): DeviceBuffer {
@@ -213,37 +161,48 @@ export function faultOf(findings: readonly Finding[]): Fault | null {
 }
 
 function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArray): Fault | null {
-  const now = wordsOf(contents);
-  const before = wordsOf(original);
-  for (const [i, word] of before.entries())
-    if (now[i] !== word) return { status: "input-modified", reason: `It changed its input: ${name}[${i}].` };
+  const now = bitsOf(contents);
+  for (const [i, bits] of bitsOf(original).entries())
+    if (now[i] !== bits) return { status: "input-modified", reason: `It changed its input: ${name}[${i}].` };
   return null;
 }
 
 /** What a kernel leaves in scratch is how one run could tell the next something. */
 function leftFault(name: string, contents: AnyTypedArray): Fault | null {
-  const at = wordsOf(contents).findIndex((word) => word !== 0);
+  const at = bitsOf(contents).findIndex((bits) => bits !== 0);
   if (at < 0) return null;
   const reason = `It left ${name}[${at}] = ${contents[at]}; scratch that is zeroed once must be zero again after each run.`;
   return { status: "invalid", reason };
 }
 
-function fenceOf({ length }: PlanBuffer): number {
-  return Math.min(FENCE[1], Math.max(FENCE[0], length));
+/** Half-precision outputs are held as bits; they are compared as the numbers that they are. */
+function numbersOf({ element }: PlanBuffer, contents: AnyTypedArray): AnyTypedArray {
+  if (!(contents instanceof Uint16Array)) return contents;
+  return element === "f16" ? fromF16Bits(contents) : fromBF16Bits(contents);
 }
 
-function allocate(element: ElementType, length: number): AnyTypedArray {
-  return element === "f32"
-    ? new Float32Array(length)
-    : element === "i32"
-      ? new Int32Array(length)
-      : new Uint32Array(length);
+const canaryOf = (array: AnyTypedArray): number =>
+  array instanceof Uint16Array ? CANARY.halves : CANARY.words;
+
+function overrun({ name, length }: PlanBuffer, contents: AnyTypedArray): Fault | null {
+  const bits = bitsOf(contents);
+  const canary = canaryOf(contents);
+  for (let i = length; i < bits.length; i++)
+    if (bits[i] !== canary)
+      return {
+        status: "out-of-bounds-write",
+        reason: `It wrote ${name}[${i}], beyond the ${length} elements of that buffer.`,
+      };
+  return null;
 }
 
-function fillFrom(array: AnyTypedArray, from: number, bits: number): void {
-  wordsOf(array).fill(bits, from);
-}
+const fenceOf = ({ length }: PlanBuffer): number => Math.min(FENCE[1], Math.max(FENCE[0], length));
 
-function wordsOf(array: AnyTypedArray): Uint32Array {
-  return new Uint32Array(array.buffer, array.byteOffset, array.length);
+/** Garbage, or zeros for scratch that is zeroed once, and canaries behind it. */
+function initialContents({ role, element, length, zeroed }: PlanBuffer, fence: number): AnyTypedArray {
+  const contents = nans(element, length + fence);
+  const bits = bitsOf(contents);
+  if (role === "scratch" && zeroed === "once") bits.fill(0, 0, length);
+  bits.fill(canaryOf(contents), length);
+  return contents;
 }

@@ -3,17 +3,17 @@
  * does, only its plan, on devices that the judge opened.
  */
 
-import type { Device } from "@evolver/device";
+import { planHash, type AnyTypedArray, type Device, type Plan, type RunnablePlan } from "@evolver/device";
 import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
-import { checkPlan, planHash } from "../plan.ts";
-import type { Plan, PlanSignature } from "../plan.ts";
+import type { WordType } from "@evolver/kernel";
 import { whyNotInSpace } from "../study/space.ts";
 import type { Case, Shape } from "../study/case.ts";
-import type { BoundPlan, Measurement } from "../study/measurement.ts";
+import type { Measurement } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "./verdict.ts";
 import { buildModule } from "./builder.ts";
+import { checkCandidatePlan, type PlanSignature } from "./candidate-plan.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
@@ -172,7 +172,7 @@ export class Session {
     );
     for (const [i, input] of inputs.entries()) {
       try {
-        checkPlan(plans[i] as Plan, signatureOf(input));
+        checkCandidatePlan(plans[i] as Plan, signatureOf(input));
       } catch (error) {
         throw new Rejection("invalid", messageOf(error));
       }
@@ -209,7 +209,7 @@ export class Session {
         runner.poisonsScratch = true;
         await runner.load(input.inputs);
       }
-      const watched: BoundPlan = {
+      const watched: RunnablePlan = {
         plan,
         device: timer,
         enqueue: own.enqueue,
@@ -369,13 +369,16 @@ function smallestOf(cases: readonly Case[]): Case {
   return random.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] as Case;
 }
 
-function signatureOf({ inputs, outputs }: Case): PlanSignature {
+function signatureOf({ inputs, outputs, halves }: Case): PlanSignature {
   const described = Object.entries(inputs).map(([name, data]) => {
-    const element = data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
+    const element = data instanceof Uint16Array ? (halves?.[name] ?? "f16") : wordTypeOf(data);
     return [name, { element, length: data.length }] as const;
   });
   return { inputs: Object.fromEntries(described), outputs };
 }
+
+const wordTypeOf = (data: AnyTypedArray): WordType =>
+  data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -4,8 +4,8 @@
  */
 
 import { median } from "@evolver/base";
-import { isClocked } from "@evolver/device";
-import type { BoundPlan, MeasureContext, Measurement } from "../study/measurement.ts";
+import { isClocked, type RunnablePlan } from "@evolver/device";
+import type { MeasureContext, Measurement } from "../study/measurement.ts";
 
 const DEFAULT_ROUNDS = 15;
 const WARM_UP = 2;
@@ -48,7 +48,7 @@ export async function measureWallClock(
 }
 
 /** Gives a function that times one execution, as the mean of a batch where the device can be handed one. */
-async function stopwatch(plan: BoundPlan): Promise<() => Promise<number>> {
+async function stopwatch(plan: RunnablePlan): Promise<() => Promise<number>> {
   const { device, enqueue } = plan;
   if (enqueue === null || !isClocked(device)) return () => timeOf(plan);
   const batchOf = (count: number) => (): void => {
@@ -65,7 +65,7 @@ async function stopwatch(plan: BoundPlan): Promise<() => Promise<number>> {
 }
 
 /** The time that the device gives for each launch, else the time around the call. */
-async function timeOf(plan: BoundPlan): Promise<number> {
+async function timeOf(plan: RunnablePlan): Promise<number> {
   const start = performance.now();
   const results = await plan.run();
   const around = performance.now() - start;

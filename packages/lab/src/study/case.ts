@@ -1,7 +1,7 @@
 /** What a candidate is verified on: inputs, and the truth about the outputs. */
 
 import type { AnyTypedArray } from "@evolver/device";
-import type { ElementType } from "@evolver/kernel";
+import type { ElementType, HalfType } from "@evolver/kernel";
 import type { Json } from "@evolver/base";
 
 /** What a plan may know of a case: sizes and options, never data. */
@@ -15,6 +15,8 @@ export interface Case<S extends Shape = Shape> {
   readonly seed: number;
   readonly shape: S;
   readonly inputs: Readonly<Record<string, AnyTypedArray>>;
+  /** Which type the inputs are of that are held as 16 bits; f16 where left out. */
+  readonly halves?: Readonly<Record<string, HalfType>>;
   readonly outputs: Readonly<Record<string, { readonly element: ElementType; readonly length: number }>>;
   /** Run it on the simulator with every check (small cases), or only on the fast device (large ones). */
   readonly checks: "full" | "fast";
@@ -22,7 +24,7 @@ export interface Case<S extends Shape = Shape> {
 
 /** The truth about one output, as only the judge knows it. */
 export interface Expected {
-  /** Float64; ±∞ must be met exactly, and NaN is not allowed. */
+  /** Float64, for outputs of f16 and bf16, too; ±∞ must be met exactly, and NaN is not allowed. */
   readonly values: Float64Array;
   /** The largest absolute error that passes, for all elements or for each. */
   readonly bound: number | Float64Array;

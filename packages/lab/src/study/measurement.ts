@@ -1,9 +1,8 @@
 /** How a candidate is compared with others: what is run, what was measured, and what that says. */
 
-import type { Counters, Device, RunResult } from "@evolver/device";
+import type { Counters, RunnablePlan } from "@evolver/device";
 import type { Json } from "@evolver/base";
 import * as v from "valibot";
-import type { Plan } from "../plan.ts";
 import type { Point } from "./point.ts";
 
 export const timeKindSchema = v.picklist(["modelled", "measured"]);
@@ -22,23 +21,11 @@ export interface Measurement {
   readonly details?: { readonly [key: string]: Json | undefined };
 }
 
-/** A plan bound to buffers that hold the objective's input; each `run` is one execution of all its launches. */
-export interface BoundPlan {
-  readonly plan: Plan;
-  readonly device: Device;
-  /** @param sample on `sim`: for a launch, the workgroups to run (linear indices); null for all */
-  run(sample?: (launch: number) => readonly number[] | null): Promise<readonly RunResult[]>;
-  /**
-   * Enqueues all launches once and does not wait, for timing many executions at a stretch; null where the device has
-   * no clock of its own or something must be done between launches.
-   */
-  readonly enqueue: (() => void) | null;
-}
-
 export interface MeasureContext {
-  readonly candidate: BoundPlan;
+  /** On buffers that hold the objective's input. */
+  readonly candidate: RunnablePlan;
   /** Present if time is measured and there is a champion. */
-  readonly champion: BoundPlan | null;
+  readonly champion: RunnablePlan | null;
   /**
    * The point that the study made the candidate's plan of. Absent or null for any other plan, whose arguments, workgroups
    * and names claim what they like.

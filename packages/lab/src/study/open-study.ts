@@ -5,8 +5,7 @@
  * All code of a study is trusted: the judge runs it. What it is given by candidates is data (a `Plan`).
  */
 
-import type { BuildOptions } from "@evolver/kernel";
-import type { Plan } from "../plan.ts";
+import type { Plan, PlanBuild } from "@evolver/device";
 import type { Case, Expected, Shape } from "./case.ts";
 import type { Explanation, Measurement, MeasureContext } from "./measurement.ts";
 import type { Point, Space } from "./point.ts";
@@ -16,9 +15,6 @@ export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
-
-/** What kernels of a plan are built for: those of the device that times them. */
-export type PlanBuild = Required<BuildOptions>;
 
 /** A study opened on one input and device. */
 export interface OpenStudy<P extends Point = Point, S extends Shape = Shape> {
@@ -34,7 +30,7 @@ export interface OpenStudy<P extends Point = Point, S extends Shape = Shape> {
   cases(seed: number): readonly Case<S>[];
   /** The case that is timed. */
   objectiveCase(seed: number): Case<S>;
-  /** The candidate of a point of the space. Throws if it can't be built. */
+  /** The candidate of a point of the space, built for the device that times it. Throws if it can't be built. */
   plan(point: P, shape: S, build: PlanBuild): Plan;
   /** Truth and tolerance for each output. Called in the judge only. */
   expected(input: Case<S>): Readonly<Record<string, Expected>>;

@@ -1,13 +1,9 @@
 /** A candidate's source as the workspace keeps it: its kernels for every target, its launches, its IR and its point. */
 
 import type { Plan, PlanBuild } from "@evolver/device";
-import { emit, print, targetForwardProgress, type EmitTarget } from "@evolver/kernel";
+import { emit, emitTargetNames, emitTargets, print, type EmitTarget } from "@evolver/kernel";
 import type { SourceFile } from "./open-study.ts";
 import type { Point } from "./point.ts";
-
-const EXTENSIONS: Readonly<Record<EmitTarget, string>> = { js: "js", wgsl: "wgsl", cuda: "cu", hip: "hip" };
-/** Widths that a target has, where it has not all. */
-const SUBGROUPS: Partial<Record<EmitTarget, readonly number[]>> = { cuda: [32], hip: [32, 64] };
 
 export interface CandidateParts {
   readonly point: Point;
@@ -26,14 +22,19 @@ export function candidateSources({ point, build, planFor, fits }: CandidateParts
   const [ir] = kernels;
   if (ir === undefined) return [];
   const sourceFor = (target: EmitTarget): string => {
-    const plan = planFor({ subgroup, forwardProgress: targetForwardProgress(target) });
+    const plan = planFor({ subgroup, forwardProgress: emitTargets[target].forwardProgress });
     return emit(plan.kernels[0] ?? ir, target).source;
   };
-  const targets = (Object.keys(EXTENSIONS) as EmitTarget[]).filter(
-    (target) => (SUBGROUPS[target]?.includes(subgroup) ?? true) && fits(target),
-  );
+  const hasWidth = (target: EmitTarget): boolean => {
+    const sizes: readonly number[] | null = emitTargets[target].subgroupSizes;
+    return sizes === null || sizes.includes(subgroup);
+  };
+  const targets = emitTargetNames.filter((target) => hasWidth(target) && fits(target));
   return [
-    ...targets.map((target) => ({ path: `kernel.${EXTENSIONS[target]}`, text: sourceFor(target) })),
+    ...targets.map((target) => ({
+      path: `kernel.${emitTargets[target].extension}`,
+      text: sourceFor(target),
+    })),
     {
       path: "launch.json",
       text: `${JSON.stringify({ ...launches[0], kernel: ir.name, buffers }, null, 2)}\n`,

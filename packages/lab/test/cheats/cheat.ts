@@ -1,7 +1,8 @@
 /** What each file here exports: `plan`, the cheat; `honest`, its twin; and `expectation`, how it must be caught. */
 
 import type { Json } from "@evolver/base";
-import type { Plan, VerdictStatus } from "../../src/index.ts";
+import type { Plan } from "@evolver/device";
+import type { VerdictStatus } from "../../src/index.ts";
 
 export type PlanFunction = (shape: Json, build: { readonly subgroup: number }) => Plan;
 

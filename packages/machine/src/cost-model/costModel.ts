@@ -24,16 +24,14 @@
  * them counts. How many workgroups are resident depends on registers, too, which only the compiler knows: see registers.ts.
  */
 
-import type { Counters } from "@evolver/device";
-import type { MachineProfile } from "../profile/profile.ts";
+import { residentWorkgroupsOf, type Counters, type WorkgroupNeeds } from "@evolver/device";
+import { factsOf, type MachineProfile } from "../profile/profile.ts";
 import { REGISTERS_PER_MULTIPROCESSOR } from "./registers.ts";
 
 /** One launch, with counters for all of its workgroups (measured on all of them, or scaled from a sample). */
-export interface Workload {
+export interface Workload extends WorkgroupNeeds {
   readonly counters: Counters;
   readonly workgroups: number;
-  readonly invocationsPerWorkgroup: number;
-  readonly sharedBytesPerWorkgroup: number;
   /** 32-bit registers; where left out, they limit nothing. */
   readonly registersPerInvocation?: number;
   /** Bytes that must cross device memory however good the caches are: each buffer once. */
@@ -175,25 +173,11 @@ const cacheBytes = ({ globalReadBytes, globalWriteBytes, globalSectors }: Counte
 /** How many workgroups fit on a multiprocessor at a time, at least one. */
 export function residentWorkgroups(
   profile: MachineProfile,
-  {
-    invocationsPerWorkgroup,
-    sharedBytesPerWorkgroup,
-    registersPerInvocation = 0,
-  }: Pick<Workload, "invocationsPerWorkgroup" | "sharedBytesPerWorkgroup" | "registersPerInvocation">,
+  needs: WorkgroupNeeds & Pick<Workload, "registersPerInvocation">,
 ): number {
-  const fits = (available: number, each: number): number =>
-    each === 0 ? Infinity : Math.floor(available / each);
-  return Math.max(
-    1,
-    Math.min(
-      profile.maxWorkgroupsPerMultiprocessor.value,
-      fits(profile.maxInvocationsPerMultiprocessor.value, invocationsPerWorkgroup),
-      fits(REGISTERS_PER_MULTIPROCESSOR, registersPerInvocation * invocationsPerWorkgroup),
-      sharedBytesPerWorkgroup === 0
-        ? Infinity
-        : fits(profile.sharedBytesPerMultiprocessor.value, sharedBytesPerWorkgroup + 1024),
-    ),
-  );
+  const registers = (needs.registersPerInvocation ?? 0) * needs.invocationsPerWorkgroup;
+  const byRegisters = registers === 0 ? Infinity : Math.floor(REGISTERS_PER_MULTIPROCESSOR / registers);
+  return Math.max(1, Math.min(byRegisters, residentWorkgroupsOf(factsOf(profile), needs) ?? Infinity));
 }
 
 /** How long one workgroup takes if nothing but its own dependences holds it up. */

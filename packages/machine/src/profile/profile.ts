@@ -3,6 +3,7 @@
  * datasheet is never mistaken for a measurement.
  */
 
+import type { MachineFacts } from "@evolver/device";
 import { nonEmptyTextSchema, parseJsonWith, positiveSchema } from "@evolver/base";
 import * as v from "valibot";
 
@@ -78,6 +79,16 @@ const profileSchema = v.pipe(
 );
 
 export type MachineProfile = v.InferOutput<typeof profileSchema>;
+
+/** What a driver would say of the machine. */
+export const factsOf = (profile: MachineProfile): MachineFacts => ({
+  multiprocessors: profile.multiprocessors.value,
+  clockGHz: profile.clockGHz.value,
+  cacheBytes: null,
+  maxInvocationsPerMultiprocessor: profile.maxInvocationsPerMultiprocessor.value,
+  maxWorkgroupsPerMultiprocessor: profile.maxWorkgroupsPerMultiprocessor.value,
+  sharedBytesPerMultiprocessor: profile.sharedBytesPerMultiprocessor.value,
+});
 
 const datasheet = (value: number): Rate => ({ value, source: "datasheet" });
 const assumed = (value: number): Rate => ({ value, source: "assumed" });

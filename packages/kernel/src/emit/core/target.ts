@@ -28,8 +28,6 @@ import type { Emitted, EmitOptions, EmitTarget } from "./result.ts";
 /** How a target makes itself ready for a kernel. */
 export interface TargetDefinition {
   readonly name: EmitTarget;
-  /** Whether the subgroups of a workgroup may wait for each other: see BuildOptions. */
-  readonly forwardProgress: boolean;
   /** The language for a kernel: helper functions, names, types, literals. Refuses kernels that the target cannot run. */
   language(ir: KernelIR, options: EmitOptions): Language;
   /** The parts, for the kernel whose text `code` collects. */

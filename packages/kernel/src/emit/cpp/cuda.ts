@@ -75,7 +75,6 @@ const WARP_BARRIER = "__syncwarp();";
 
 export const cuda: TargetDefinition = {
   name: "cuda",
-  forwardProgress: true,
   language,
   target,
 };

@@ -48,7 +48,6 @@ function helpersFor(width: number): HelperTable {
 
 export const hip: TargetDefinition = {
   name: "hip",
-  forwardProgress: true,
   language,
   target,
 };

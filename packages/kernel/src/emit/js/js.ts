@@ -20,7 +20,6 @@ import { Places } from "./places.ts";
 
 export const js: TargetDefinition = {
   name: "js",
-  forwardProgress: false,
   language: () => jsLanguage,
   target,
 };

@@ -24,7 +24,6 @@ import { subgroupBarrierCheck } from "./subgroups.ts";
 
 export const wgsl: TargetDefinition = {
   name: "wgsl",
-  forwardProgress: false,
   language,
   target,
 };
