@@ -5,12 +5,15 @@ import type { KernelIR, Params } from "@evolver/kernel";
 import type { Launch, RunResult } from "../../core/device.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
 import { ARGUMENTS } from "../codegen/builtins.ts";
+import { representations } from "../operations/representation.ts";
 import { CpuBuffer } from "./buffer.ts";
 import type { CompiledModule, CpuHost, CpuProgram } from "./host.ts";
 import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";
 
-/** A launch begins on the calling thread; what is left after so long goes to the workers. */
+/** A launch begins on the calling thread. After so long it is known how long what is left will take. */
 const INLINE_MS = 0.4;
+/** So much is done on the calling thread too, since workers take a while to wake; more goes to the workers. */
+const WORTH_WAKING_MS = 1;
 /** While the workers start, the calling thread goes on in slices, between which it hears of them. */
 const SLICE_MS = 4;
 
@@ -66,19 +69,16 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
       this.#run ??= instantiate(module, memory.memory);
       const workgroups = resolved.workgroupCount;
       const own = addresses();
-      const take = (limitMs: number): boolean =>
-        takeWorkgroups(this.#run as RunWorkgroups, memory.memory, own, {
-          workgroups,
-          threads: pool.size,
-          limitMs,
-        });
+      const run = this.#run;
+      const take = (limitMs: number): number =>
+        takeWorkgroups(run, memory.memory, own, { workgroups, threads: pool.size, limitMs });
       let trap: string | null = null;
       try {
-        if (take(pool.size === 1 ? Infinity : INLINE_MS)) return;
+        if (this.#takeFirst(take, workgroups)) return;
         pool.start();
         while (!pool.ready) {
           await pause();
-          if (take(SLICE_MS)) return;
+          if (take(SLICE_MS) === 0) return;
         }
       } catch (error) {
         if (!(error instanceof WebAssembly.RuntimeError)) throw error;
@@ -97,6 +97,16 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
     }
   }
 
+  /** Runs workgroups here for as long as it does not pay to ask the workers; says whether none is left. */
+  #takeFirst(take: (limitMs: number) => number, workgroups: number): boolean {
+    if (this.#device.pool.size === 1) return take(Infinity) === 0;
+    const start = performance.now();
+    const left = take(INLINE_MS);
+    const msLeft = (left * (performance.now() - start)) / (workgroups - left);
+    // Workgroups need not be alike, so what should end soon is watched too.
+    return left === 0 || (msLeft <= WORTH_WAKING_MS && take(2 * WORTH_WAKING_MS) === 0);
+  }
+
   #writeArguments(address: number, resolved: ResolvedLaunch<CpuBuffer>): void {
     const view = new DataView(this.#device.memory.memory.buffer, address, this.#compiled.argumentBytes);
     resolved.workgroups.forEach((count, axis) =>
@@ -106,7 +116,8 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
       const at = ARGUMENTS.params + 4 * i;
       if (param.kind === "buffer")
         view.setUint32(at, (resolved.buffers[param.name] as CpuBuffer).address, true);
-      else if (param.type === "f32") view.setFloat32(at, resolved.scalars[param.name] as number, true);
+      else if (representations[param.type].scalar === "f32")
+        view.setFloat32(at, resolved.scalars[param.name] as number, true);
       else view.setUint32(at, (resolved.scalars[param.name] as number) >>> 0, true);
     });
   }

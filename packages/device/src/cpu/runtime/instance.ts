@@ -48,26 +48,26 @@ export interface Share {
 /**
  * Takes workgroups and runs them until none is left, or until the time limit has passed.
  *
- * @returns whether none is left
+ * @returns how many are left that no thread has taken
  */
 export function takeWorkgroups(
   run: RunWorkgroups,
   memory: WebAssembly.Memory,
   addresses: LaunchAddresses,
   { workgroups: total, threads, limitMs }: Share,
-): boolean {
+): number {
   const counter = new Int32Array(memory.buffer, addresses.counter, 1);
   const start = performance.now();
   let before = start;
   let batch = 1;
   for (;;) {
     const first = Atomics.add(counter, 0, batch);
-    if (first >= total) return true;
+    if (first >= total) return 0;
     const end = Math.min(total, first + batch);
     run(addresses.args, addresses.shared, addresses.context, first, end);
-    if (end === total) return true;
+    if (end === total) return 0;
     const now = performance.now();
-    if (now - start >= limitMs) return false;
+    if (now - start >= limitMs) return Math.max(0, total - Atomics.load(counter, 0));
     if (now - before < BATCH_MS / 2) {
       const fair = Math.ceil((total - end) / (4 * threads));
       batch = Math.max(1, Math.min(batch * 2, fair));
