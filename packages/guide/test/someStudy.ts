@@ -15,6 +15,8 @@ export const CHAMPION: Point = { ...TILES, queryRows: 64, unroll: 8 };
 
 export const someStudy: MeasuredStudy = {
   id: "some",
+  prefix: "",
+  ladders: ["", "-gqa"],
   rungs: [
     { id: "k01", point: FIRST },
     { id: "k02", point: { ...FIRST, queryRows: 8 } },

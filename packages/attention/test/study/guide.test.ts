@@ -1,6 +1,6 @@
 /** The guide to the ladder: complete, true to its evidence, and pictures that can be read. */
 
-import { comparisons, NO_EVIDENCE, readEvidence, type Evidence } from "@evolver/guide";
+import { comparisons, guideOf, NO_EVIDENCE, readEvidence, type Evidence } from "@evolver/guide";
 import type { Guide } from "@evolver/lab";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,11 +10,9 @@ import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../../test/support/browser.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import type { CountedSubject } from "../../src/study/guide/frame.ts";
-import { COMMON, countLadder } from "../../src/study/guide/index.ts";
+import { countLadder, ladderGuideOf, type CountedSubject } from "../../src/study/guide/index.ts";
 import { attentionEvidence } from "../../src/study/guide/measured.ts";
 import { lessonOf } from "../../src/study/guide/lessons/index.ts";
-import { renderGuide } from "../../src/study/guide/render.ts";
 import { study } from "@evolver/attention/study";
 
 const SHAPE = "B1,Hq8,Hkv8,S1024,D64";
@@ -109,8 +107,7 @@ let counted: readonly CountedSubject[];
 let bare: Guide;
 let full: Guide;
 
-const render = (evidence: Evidence): Guide =>
-  renderGuide(counted, evidence, { folder: "ladder", common: COMMON });
+const render = (evidence: Evidence): Guide => guideOf(ladderGuideOf(counted), evidence, "ladder");
 
 const put = (name: string, document: unknown): void =>
   writeFileSync(join(folder, name), typeof document === "string" ? document : JSON.stringify(document));

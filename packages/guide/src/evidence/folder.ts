@@ -3,10 +3,11 @@
  * has to be whole.
  */
 
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type * as v from "valibot";
 import { EvolverError } from "@evolver/base";
+import { prose } from "../markdown.ts";
 import { readChecks, type Checks } from "./checks.ts";
 import {
   costModelSchema,
@@ -30,6 +31,8 @@ export interface Evidence {
   readonly peersWebgpu: Peers | null;
   readonly ncu: NcuEvidence | null;
   readonly microbench: MicrobenchEvidence | null;
+  /** What the measurements of a rung say, in prose, by its id: notes/attention/k05.md. */
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 /** What the tables of documents are made of. */
@@ -50,6 +53,7 @@ export const NO_EVIDENCE: Evidence = Object.freeze({
   peersWebgpu: null,
   ncu: null,
   microbench: null,
+  notes: new Map(),
 });
 
 /**
@@ -79,16 +83,25 @@ export function readMachineEvidence(path: string, study: MeasuredStudy): Machine
 }
 
 function evidenceIn(folder: Folder, study: MeasuredStudy): Evidence {
+  const own = (name: string): string => `${study.prefix}${name}`;
   const pair = (suffix: string): LadderPair => ({
-    cuda: folder.load(`ladder-cuda${suffix}`, ladderSchema(study)),
-    webgpu: folder.load(`ladder-webgpu${suffix}`, ladderSchema(study)),
+    cuda: folder.load(own(`ladder-cuda${suffix}`), ladderSchema(study)),
+    webgpu: folder.load(own(`ladder-webgpu${suffix}`), ladderSchema(study)),
   });
   return {
-    ladders: [pair(""), pair("-gqa")].filter(({ cuda, webgpu }) => cuda !== null || webgpu !== null),
-    peers: folder.load("peers", peersSchema(study)),
-    peersWebgpu: folder.load("peers-webgpu", peersSchema(study)),
-    ncu: folder.load("ncu", ncuSchema(study)),
+    ladders: study.ladders
+      .map((suffix) => pair(suffix))
+      .filter(({ cuda, webgpu }) => cuda !== null || webgpu !== null),
+    peers: folder.load(own("peers"), peersSchema(study)),
+    peersWebgpu: folder.load(own("peers-webgpu"), peersSchema(study)),
+    ncu: folder.load(own("ncu"), ncuSchema(study)),
     microbench: folder.load("microbench", microbenchSchema),
+    notes: new Map(
+      study.rungs.flatMap(({ id }) => {
+        const note = folder.text(join("notes", study.id, `${id}.md`));
+        return note === null ? [] : [[id, note]];
+      }),
+    ),
   };
 }
 
@@ -118,6 +131,12 @@ class Folder {
     const read = this.#documents.get(name) ?? readDocument(path);
     this.#documents.set(name, read);
     return read;
+  }
+
+  /** Of a text file, without the line breaks that only wrap it. */
+  text(file: string): string | null {
+    const path = join(this.#path, file);
+    return existsSync(path) ? prose(readFileSync(path, "utf8")) : null;
   }
 
   load<Report>(name: string, schema: v.GenericSchema<unknown, Report>): Kept<Report> | null {

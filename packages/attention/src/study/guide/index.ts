@@ -1,4 +1,4 @@
-/** The guide to the attention ladder: counts every rung on the simulator, reads what was measured, and renders both. */
+/** The guide to the attention ladder: counts every rung on the simulator and adds its lesson and picture; the guide's frame does the rest. */
 
 import {
   CLAIM_SUBGROUP,
@@ -8,13 +8,15 @@ import {
   type ClaimCase,
 } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
-import { NO_EVIDENCE, readEvidence } from "@evolver/guide";
+import { guideOf, NO_EVIDENCE, readEvidence, type CountedRung, type LadderGuide } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
+import { printShape } from "../shape.ts";
 import { countSubject } from "./counted.ts";
-import type { CountedSubject } from "./frame.ts";
+import { lessonOf } from "./lessons/index.ts";
 import { attentionEvidence } from "./measured.ts";
-import { renderGuide } from "./render.ts";
-import { subjectOf } from "./subject.ts";
+import { rungPicture } from "./pictures/index.ts";
+import { subjectOf, type Subject } from "./subject.ts";
+import { textsOf } from "./texts.ts";
 
 /**
  * The same evidence gives the same guide, byte for byte.
@@ -23,14 +25,19 @@ import { subjectOf } from "./subject.ts";
  */
 export async function attentionGuide({ evidence, pictures, onRung }: GuideOptions): Promise<Guide> {
   const read = evidence === null ? NO_EVIDENCE : readEvidence(evidence, attentionEvidence);
-  return renderGuide(await countLadder(onRung), read, { folder: pictures, common: COMMON });
+  return guideOf(ladderGuideOf(await countLadder(onRung)), read, pictures);
 }
 
 /** What all rungs are compared on: one head, with a tile and more for every rung; persistent ones with all workgroups they ask for. */
 const SHAPE = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };
-export const COMMON: ClaimCase = {
+const COMMON: ClaimCase = {
   problem: { ...claimProblem, shape: SHAPE, strides: denseProblemStrides(SHAPE) },
 };
+
+export interface CountedSubject {
+  readonly subject: Subject;
+  readonly counted: CountedRung;
+}
 
 /** What the simulator says of every rung; seconds. */
 export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<CountedSubject[]> {
@@ -46,4 +53,28 @@ export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<Coun
   } finally {
     await sim.close();
   }
+}
+
+/** @throws EvolverError LESSON_MISSING */
+export const ladderGuideOf = (rungs: readonly CountedSubject[]): LadderGuide => ({
+  ...textsOf(rungs.length - 1, COMMON),
+  rungs: rungs.map(({ subject, counted }) => {
+    const { id, title, idea, found } = subject.rung;
+    return {
+      ...{ id, title, idea, found, counted },
+      base: subject.base?.id ?? null,
+      changes: subject.changes,
+      on: problemOf(subject),
+      lesson: lessonOf(id),
+      picture: rungPicture(subject),
+    };
+  }),
+});
+
+function problemOf({ on }: Subject): string {
+  const workgroups =
+    on.persistentWorkgroups === undefined
+      ? ""
+      : `, at most ${on.persistentWorkgroups} workgroups where they are persistent`;
+  return `${printShape(on.problem)}${workgroups}`;
 }

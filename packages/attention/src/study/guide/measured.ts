@@ -53,6 +53,8 @@ function problemIn(input: string): AttentionProblem | null {
 
 export const attentionEvidence: MeasuredStudy = {
   id: "attention",
+  prefix: "",
+  ladders: ["", "-gqa"],
   rungs: ladder,
   axes,
   reference: "k11",

@@ -10,6 +10,7 @@ import {
   type Geometry,
   type Rung,
 } from "@evolver/attention";
+import type { AxisChange } from "@evolver/guide";
 
 export interface Subject {
   readonly rung: Rung;
@@ -21,12 +22,6 @@ export interface Subject {
   readonly base: Rung | null;
   /** The axes on which it differs from that one. */
   readonly changes: readonly AxisChange[];
-}
-
-interface AxisChange {
-  readonly axis: string;
-  readonly from: string;
-  readonly to: string;
 }
 
 /** @param earlier the rungs before it, in order */

@@ -1,6 +1,7 @@
 /** The lessons by rung. */
 
 import { EvolverError } from "@evolver/base";
+import type { Lesson } from "@evolver/guide";
 import { k01 } from "./k01.ts";
 import { k02 } from "./k02.ts";
 import { k03 } from "./k03.ts";
@@ -13,9 +14,6 @@ import { k09 } from "./k09.ts";
 import { k10 } from "./k10.ts";
 import { k11 } from "./k11.ts";
 import { k12 } from "./k12.ts";
-import type { Lesson } from "./lesson.ts";
-
-export type { Lesson } from "./lesson.ts";
 
 const lessons: Readonly<Record<string, Lesson>> = {
   k01,

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k01: Lesson = {
   folklore: `"Attention is slow because it writes the S × S matrix of scores to memory", and "uncoalesced reads multiply the

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k02: Lesson = {
   folklore: `"Put it into shared memory, it is as fast as registers": tiling is said to be the first thing to do to a kernel

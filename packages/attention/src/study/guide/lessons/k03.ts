@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k03: Lesson = {
   folklore: `"Tiling saves traffic in proportion to the tile", as if the size of the tile of keys mattered; and "eight times

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k04: Lesson = {
   folklore: `"Pad every shared array by one word", and "a swizzle is always free of conflicts and costs nothing".`,

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k05: Lesson = {
   folklore: `"Double buffering hides the latency of memory": overlap copying with computing and the copies are free.`,

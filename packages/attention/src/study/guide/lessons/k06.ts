@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k06: Lesson = {
   folklore: `"cp.async is faster than loads and stores", and "the deeper the pipeline, the better".`,

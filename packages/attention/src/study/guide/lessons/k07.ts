@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k07: Lesson = {
   folklore: `"Warp specialisation is what makes FlashAttention-3 fast", so that every kernel should have producers and

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k08: Lesson = {
   folklore: `"Persistent kernels save the launch of workgroups and balance the load", so that they are faster.`,

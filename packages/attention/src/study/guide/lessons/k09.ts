@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k09: Lesson = {
   folklore: `"Grouped queries need no kernel of their own: take head h div group and be done"; K and V are read less because

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k10: Lesson = {
   folklore: `"Improvements multiply": what is good for decoding and what is good for balance must be better together.`,

@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k11: Lesson = {
   folklore: `"Scalar kernels cannot be fast without tensor cores", and, in most ladders of attention, no rung for register

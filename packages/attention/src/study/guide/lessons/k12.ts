@@ -1,4 +1,4 @@
-import type { Lesson } from "./lesson.ts";
+import type { Lesson } from "@evolver/guide";
 
 export const k12: Lesson = {
   folklore: `"A search finds what nobody would have thought of", or "a search only turns knobs". This one found, of two things

@@ -1,41 +1,41 @@
 /** The section of one rung: idea, picture, claims, counters, times, what one hears and what was found, questions. */
 
-import { printShape } from "../shape.ts";
-import { SHOWN, type CountedRung } from "./counted.ts";
-import type { Lesson } from "./lessons/index.ts";
 import { number } from "@evolver/base";
-import { inputOf, prose, table, TIME_HEADS, timeRow, type Evidence } from "@evolver/guide";
-import type { Subject } from "./subject.ts";
+import type { Evidence } from "../evidence/folder.ts";
+import { prose, table } from "../markdown.ts";
+import { inputOf, TIME_HEADS, timeRow } from "../tables/times.ts";
+import { SHOWN } from "./counters.ts";
+import type { GuideRung } from "./ladder.ts";
 
-export interface SectionParts {
-  readonly subject: Subject;
-  readonly counted: CountedRung;
-  readonly lesson: Lesson;
+interface SectionParts {
+  readonly rung: GuideRung;
   readonly evidence: Evidence;
   /** Where the picture is, from the guide. */
   readonly picture: string;
 }
 
-export const headingOf = ({ rung }: Subject): string => `${rung.id}: ${rung.title}`;
+export const headingOf = ({ id, title }: GuideRung): string => `${id}: ${title}`;
 
 export function rungSection(parts: SectionParts): string {
-  const { subject, lesson, picture } = parts;
-  const { rung } = subject;
+  const { rung, evidence, picture } = parts;
+  const { lesson } = rung;
+  const measured = evidence.notes.get(rung.id);
   return [
-    `## ${headingOf(subject)}`,
+    `## ${headingOf(rung)}`,
     prose(rung.idea),
-    changesOf(subject),
+    changesOf(rung),
     `![${rung.id}: who loads what, and when](${picture})`,
     "### What is claimed, and counted",
-    claimsOf(parts),
+    claimsOf(rung),
     "### Counters",
-    countersOf(parts),
+    countersOf(rung),
     "### Time",
     timesOf(parts),
     ...hardwareOf(parts),
     "### What one hears, and what was found",
     `**One hears:** ${prose(lesson.folklore)}`,
     `**Found:** ${prose(rung.found)}`,
+    ...(measured === undefined ? [] : [`**Measured:** ${measured}`]),
     "### Questions",
     ...lesson.questions.map(
       ({ question, answer }, k) =>
@@ -51,24 +51,16 @@ const inHtml = (question: string): string =>
     .replaceAll("<", "&lt;")
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 
-function changesOf({ base, changes }: Subject): string {
+function changesOf({ base, changes }: GuideRung): string {
   if (base === null) return "The first rung; all others are told by what they change.";
   const list = changes.map(({ axis, from, to }) => `\`${axis}\` from ${from} to ${to}`).join(", ");
-  return `It builds on ${base.id} and changes ${list}.`;
+  return `It builds on ${base} and changes ${list}.`;
 }
 
-function problemOf({ on }: Subject): string {
-  const workgroups =
-    on.persistentWorkgroups === undefined
-      ? ""
-      : `, at most ${on.persistentWorkgroups} workgroups where they are persistent`;
-  return `${printShape(on.problem)}${workgroups}`;
-}
-
-function claimsOf({ counted, subject }: SectionParts): string {
+function claimsOf({ counted, on }: GuideRung): string {
   if (counted.claims.length === 0) return "Nothing is claimed.";
   return [
-    `Counted by the simulator on ${problemOf(subject)}.`,
+    `Counted by the simulator on ${on}.`,
     table(
       ["", "claim", "counted", "wanted"],
       "llrr",
@@ -84,17 +76,17 @@ function claimsOf({ counted, subject }: SectionParts): string {
 
 const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
 
-function countersOf({ counted, subject }: SectionParts): string {
+function countersOf({ id, base: before, counted }: GuideRung): string {
   const { base, own, variants } = counted;
   const all = [...(base === null ? [] : [base]), own, ...variants.map(({ counters }) => counters)];
   const shown = SHOWN.filter(([counter]) => all.some((counters) => counters[counter] !== 0));
-  const factor = (before: number, now: number): string => (before === 0 ? "" : `× ${number(now / before)}`);
+  const factor = (was: number, now: number): string => (was === 0 ? "" : `× ${number(now / was)}`);
   const heads = [
     "",
-    ...(subject.base === null || base === null ? [] : [subject.base.id]),
-    `**${subject.rung.id}**`,
+    ...(before === null || base === null ? [] : [before]),
+    `**${id}**`,
     ...(base === null ? [] : ["change"]),
-    ...variants.map(({ name }) => `${subject.rung.id} ${name}`),
+    ...variants.map(({ name }) => `${id} ${name}`),
   ];
   return table(
     heads,
@@ -109,8 +101,7 @@ function countersOf({ counted, subject }: SectionParts): string {
   );
 }
 
-function timesOf({ evidence, subject }: SectionParts): string {
-  const { id } = subject.rung;
+function timesOf({ evidence, rung: { id } }: SectionParts): string {
   const rows = evidence.ladders.filter(({ cuda, webgpu }) => cuda?.rungs.has(id) || webgpu?.rungs.has(id));
   if (rows.length === 0) return "Not measured.";
   return table(
@@ -121,9 +112,9 @@ function timesOf({ evidence, subject }: SectionParts): string {
 }
 
 /** What the hardware's counters say to the simulator's. */
-function hardwareOf({ evidence, subject }: SectionParts): string[] {
+function hardwareOf({ evidence, rung: { id } }: SectionParts): string[] {
   const { ncu } = evidence;
-  const rows = (ncu?.rows ?? []).filter(({ rung, ncu: there }) => rung === subject.rung.id && there !== null);
+  const rows = (ncu?.rows ?? []).filter(({ rung, ncu: there }) => rung === id && there !== null);
   if (ncu === null || rows.length === 0) return ["Nsight Compute's counters: not measured."];
   const flagged = rows.filter((row) => row.flagged);
   const agree = rows.filter((row) => !row.flagged).map(({ counter }) => counter);

@@ -1,0 +1,55 @@
+/** What the guide says of attention's ladder as a whole. */
+
+import type { ClaimCase } from "@evolver/attention";
+import type { LadderGuide } from "@evolver/guide";
+import { printShape } from "../shape.ts";
+
+type Texts = Omit<LadderGuide, "rungs">;
+
+/**
+ * @param steps rungs after the first
+ * @param common what all rungs are compared on
+ */
+export const textsOf = (steps: number, common: ClaimCase): Texts => ({
+  study: "attention",
+  title: "The attention ladder",
+  intro: `Attention computes softmax(scale · Q Kᵀ) V: every query looks at every key, and takes a mean of the values, weighted by
+how well the keys fit. This guide begins with a plain kernel for it and changes it ${steps} times. Each kernel is a rung and
+differs little from one before; most are faster, some are not. What changes is said in numbers that are counted, not guessed.
+You need no GPU to follow: the simulator counts on any machine, and you can run every count again.`,
+  aboutPictures: `In all pictures blue is global
+  memory and what comes from it, orange shared memory, green computing, purple what is neither K nor V, and dashed arrows
+  are copies that go by themselves.`,
+  common: {
+    input: printShape(common.problem),
+    about: `${headsOf(common)}, small enough to count in seconds, ${workgroupsOf(common)}`,
+    note: `Packing (k09, k10) and persistent workgroups (k08, k10, k12) have little to do on a problem so small; their sections count where
+they have. \`npx evolver ladder attention --shape ${printShape(common.problem)}\` counts a little more than this page, sectors and
+instructions above all: what it runs also stores the logarithm of each row's sum, which a backward pass needs.`,
+  },
+  peersAre: {
+    what: "PyTorch's float32 attention",
+    about: `\`torch math\` is PyTorch's unfused attention: it writes the matrix of scores to memory and uses the ordinary float32
+units, as all rungs do. \`torch efficient\` is its fused kernel, which multiplies on tensor cores, each float32 product as
+three of tf32; that is another kind of arithmetic, with another error.`,
+  },
+  tries: {
+    rungs: "k03,k04",
+    input: "--shape B1,Hq8,Hkv2,S256,D128,causal",
+    evolve: "--shape B1,Hq32,Hkv8,S256,D128",
+    emit: "k04",
+  },
+  goOn: `The rungs are in \`packages/attention/src/rungs\`, a file each, and the axes beside them in \`packages/attention/src/flash\`.
+[CONTRIBUTING.md](../CONTRIBUTING.md) says how to add a rung or an axis, [gpu.md](gpu.md) how to measure on a GPU,
+[language.md](language.md) how kernels are written.`,
+});
+
+function headsOf({ problem: { shape } }: ClaimCase): string {
+  const { batch, headsQ } = shape;
+  return batch * headsQ === 1 ? "one head" : `${batch * headsQ} heads of queries`;
+}
+
+const workgroupsOf = ({ persistentWorkgroups: most }: ClaimCase): string =>
+  most === undefined
+    ? "with as many persistent workgroups as a large GPU holds"
+    : `with at most ${most} persistent workgroups`;

@@ -1,0 +1,26 @@
+/** The counters that a guide shows, in its words. */
+
+import type { Counters } from "@evolver/device";
+
+type Counter = Exclude<keyof Counters, "memory">;
+
+/** The counters that the guide shows, in its words. */
+export const SHOWN: readonly (readonly [counter: Counter, name: string])[] = [
+  ["workgroups", "workgroups"],
+  ["globalReadBytes", "bytes read from global memory"],
+  ["globalSectors", "32-byte sectors of global memory"],
+  ["sharedReadBytes", "bytes read from shared memory"],
+  ["sharedWriteBytes", "bytes written to shared memory"],
+  ["sharedPasses", "passes over the banks"],
+  ["sharedConflicts", "of these, bank conflicts"],
+  ["barriers", "barriers of a workgroup"],
+  ["subgroupBarriers", "barriers of a subgroup"],
+  ["asyncCopies", "asynchronous copies started"],
+  ["globalAtomics", "atomic operations in global memory"],
+  ["flops", "floating-point operations"],
+  ["issuedArithmetic", "arithmetic instructions"],
+  ["issuedInteger", "of these, of integers only"],
+  ["issuedSpecial", "special-function instructions"],
+  ["issuedMemory", "memory instructions"],
+  ["issuedSubgroup", "shuffles and other subgroup instructions"],
+];

@@ -1,0 +1,56 @@
+/** One word for each thing here, and what CUDA and HIP call it. */
+
+export const GLOSSARY: readonly (readonly [string, string, string, string])[] = [
+  [
+    "invocation, lane",
+    "thread, lane",
+    "work-item, lane",
+    "one run of the kernel's body; a lane is its place in the subgroup",
+  ],
+  ["subgroup", "warp (32)", "wavefront (64, or 32)", "lanes that execute together and can exchange values"],
+  [
+    "workgroup",
+    "thread block, CTA",
+    "workgroup, block",
+    "invocations that share memory and can wait for each other",
+  ],
+  ["dispatch of workgroups", "grid", "grid", "all workgroups of a launch"],
+  ["multiprocessor", "SM", "compute unit (CU)", "what runs workgroups, and has the shared memory"],
+  ["storage buffer, global memory", "global memory", "global memory", "what all workgroups see"],
+  ["workgroup memory, shared memory", "`__shared__`", "`__shared__`, LDS", "fast memory of a workgroup"],
+  ["sector", "sector", "part of a cache line", "32 bytes: the least that global memory brings"],
+  ["bank", "bank", "LDS bank", "one of the 32 columns, 4 bytes wide, that shared memory is served in"],
+  [
+    "bank conflict",
+    "bank conflict",
+    "LDS bank conflict",
+    "an additional pass, as lanes want different words of one bank",
+  ],
+  [
+    "`workgroupBarrier`",
+    "`__syncthreads`",
+    "`__syncthreads`, `s_barrier`",
+    "nobody goes on until all are here",
+  ],
+  [
+    "`subgroupBroadcast`, `subgroupShuffle`",
+    "`__shfl_sync`",
+    "`__shfl`",
+    "a value from another lane's register",
+  ],
+  [
+    "none; copied at once",
+    "`cp.async`",
+    "none here; copied at once",
+    "a copy from global to shared memory that goes by itself",
+  ],
+  ["none; a barrier a tile", "mbarrier", "two words of LDS", "a phase barrier: some arrive, others wait"],
+  ["`atomicAdd`", "`atomicAdd`", "`atomicAdd`", "addition that nobody can interrupt"],
+  ["register", "register", "VGPR", "memory of one lane"],
+  [
+    "occupancy",
+    "occupancy",
+    "occupancy",
+    "how many subgroups a multiprocessor holds at once, to hide waiting",
+  ],
+];

@@ -1,0 +1,39 @@
+/** A guide to a ladder as one Markdown document and its pictures, from what a study gives and what was measured. */
+
+import type { PlotSpec } from "@evolver/base";
+import type { Guide } from "@evolver/lab";
+import { plotSvg } from "../charts/svg.ts";
+import { comparable } from "../evidence/comparable.ts";
+import type { Evidence } from "../evidence/folder.ts";
+import { rooflinePlot, speedPlot } from "../plots/ladder.ts";
+import { back, front } from "./frame.ts";
+import type { LadderGuide } from "./ladder.ts";
+import { rungSection } from "./section.ts";
+
+/**
+ * The same data give the same guide, byte for byte.
+ *
+ * @param folder where the pictures will lie, as the document links to them
+ */
+export function guideOf(guide: LadderGuide, read: Evidence, folder: string): Guide {
+  const evidence = comparable(read);
+  const ids = guide.rungs.map(({ id }) => id);
+  const pictures = new Map<string, string>();
+  const keep = (name: string, svg: string): string => {
+    pictures.set(`${name}.svg`, svg);
+    return `${folder}/${name}.svg`;
+  };
+  const drawn = (plot: PlotSpec | null): string | null =>
+    plot === null ? null : keep(plot.id, plotSvg(plot));
+  const charts = {
+    speed: drawn(speedPlot(evidence, ids)),
+    roofline: drawn(rooflinePlot(evidence, ids)),
+  };
+  const sections = guide.rungs.map((rung) =>
+    rungSection({ rung, evidence, picture: keep(rung.id, rung.picture) }),
+  );
+  return {
+    markdown: `${[front(guide, evidence, charts), ...sections, back(guide)].join("\n\n")}\n`,
+    pictures,
+  };
+}
