@@ -38,6 +38,5 @@ and read from there. Rows past the end are zeros in the tile, so that nothing ou
   found: `Shared memory by itself is no gain. Not a byte less is read from global memory, since the one row of a
 workgroup uses each key once; only the sectors drop, from 99,328 to 66,560, by reading K along its rows. For that each
 element is written and read once more: passes over the banks grow from 4,224 to 94,336, of which 57,344 are bank
-conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.
-Over WebGPU on an H200 the rung takes five to nine times as long as over CUDA; we have not found out why.`,
+conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.`,
 };

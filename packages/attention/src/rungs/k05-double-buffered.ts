@@ -29,9 +29,7 @@ barrier a tile is enough: whoever passes it is done with the tile that is overwr
     },
   ],
   found: `What overlaps is not counted, what it costs is: 59,968 arithmetic instructions instead of 46,144, since rows that
-may not exist are now chosen one by one instead of skipped together, and twice the tiles in shared memory. By
-that and by its threads an H200's multiprocessor holds 6 workgroups instead of 8; by the registers that nvcc gives them it is 5
-instead of 6. One that holds several workgroups has other work during a copy anyway. So nothing was
-won: on an H200 the rung is a little slower than k04 on full masks, and a little faster under a causal one. Published ladders
-that went this way lost a few per cent too.`,
+may not exist are now chosen one by one instead of skipped together, and twice the tiles in shared memory, so
+that a multiprocessor holds fewer workgroups. One that holds several has other work during a copy anyway: overlap within a
+workgroup is bought with overlap between workgroups, and only a clock can say which is worth more.`,
 };

@@ -46,10 +46,7 @@ n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing 
     },
   ],
   found: `Asynchronous copies make do without k05's registers and its choosing: 8,960 memory instructions instead of 9,344 in
-k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. That is
-worth about a tenth of k04's time on an H200. Depth by itself saves nothing that can be counted: two, three and four slots copy
+k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. Depth by itself saves nothing that can be counted: two, three and four slots copy
 the same bytes with the same barriers and differ in how long a copy may take before somebody waits for it, at 16,896 bytes of
-shared memory a slot. Nor did the clock find anything in it: a ring of one, where no copy overlaps the use of its workgroup's
-tiles, is as fast as a ring of two or a little faster, and at 128 columns, where a slot takes twice the bytes and fewer
-workgroups fit, three slots are slower and four clearly so. What pays is how the copies go, not how far ahead.`,
+shared memory a slot.`,
 };

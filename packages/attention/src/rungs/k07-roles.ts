@@ -35,9 +35,7 @@ side by side in one loop, a tile apart, with a barrier a tile.`,
   ],
   found: `What is counted speaks against roles with one row a subgroup: two of eight subgroups stop computing, so that
 K and V are read 11/8 times as often, and 59,683 arithmetic instructions are issued instead of 54,784. What they buy is
-that nobody waits for everybody: one barrier of the workgroup instead of three. We expected the rung to lose, and it did not: on
-an H200 it is within a twentieth of k06 everywhere, a little slower on one small batch and a little faster on large ones. So
-subgroups that compute were not what k06 was short of; it waits, and waiting costs no instruction. The pattern is known for
+that nobody waits for everybody: one barrier of the workgroup instead of three. The pattern is known for
 kernels where one instruction of one lane copies a whole tile and another multiplies whole matrices. In scalar code it is
 also an exercise in phases: a ring that forgets to acquire, waits for the wrong parity or starts its phases anew with each
 tile of queries is wrong, and the simulator says so.`,

@@ -51,7 +51,6 @@ counter needs no reset: each workgroup asks once in vain, and the one that gets 
   found: `Nothing that is counted gets better: not a byte, not a sector, not an operation less than k06, and 134 barriers
 instead of 64 and 90,536 arithmetic instructions instead of 86,784, most of the difference for the order of the tiles.
 What there is to gain is time at the end of a launch, when some multiprocessors have run out of tiles, and the start of
-workgroups; only a clock can say. An H200's says: within a few per cent of k06 on full masks, either way, and 2 to 9 % faster under a
-causal mask, where tiles differ in length. Where tiles are alike and many, hardware that starts a workgroup whenever one ends hands them out
+workgroups; only a clock can say. Where tiles are alike and many, hardware that starts a workgroup whenever one ends hands them out
 as well as the counter does. With larger tiles, of which there are fewer, the order matters more: k12.`,
 };

@@ -39,6 +39,5 @@ this by index is 1,096,704 floating-point operations, and 274,944 packed. Where 
 packing saves nothing: for 64 queries of 4 heads on one key head there are 32 tiles either way, and both read 1,048,576
 bytes of K and V. Only a causal mask makes a difference then, 540,672 bytes instead of 589,824, since eight rows are two
 positions and not eight. The price is a division by the group for each row: 222,080 arithmetic instructions instead of
-219,136. On an H200 that price is not seen: with full tiles, of which all measured shapes consist, the rung takes k06's time
-within a per cent or so. Decoding, which it is for, is not among them.`,
+219,136.`,
 };

@@ -43,6 +43,5 @@ takes one after another.`,
   ],
   found: `The two do not get in each other's way, and do not help each other either: what packing saves is saved, and
 each tile, of which there are 12 instead of 48, costs the two barriers of a question. Decoding has so few tiles that a
-persistent launch has nothing to balance until the batch has more key heads than the device holds workgroups. On the shapes that
-were measured on an H200, with full tiles, the rung is as fast as k06 and a little faster under a causal mask, as k08 is.`,
+persistent launch has nothing to balance until the batch has more key heads than the device holds workgroups.`,
 };

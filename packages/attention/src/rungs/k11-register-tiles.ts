@@ -90,9 +90,6 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
   found: `This is the rung that scalar kernels are about: 5.9 times the operations for each byte of shared memory, 89,784
 instructions instead of 229,504 for 128 rows. The order of the lanes matters as much as the layout of the tile: with rows and keys in
 separate halves of the lane's number, no bank conflict is counted either, but reads of keys and values take four passes
-instead of two, which NVIDIA's counters showed and the simulator had to learn. On an H200 it takes about a
-quarter of k06's time where there are rows enough, a third and more under a causal mask; and for a large batch with 64 columns
-less than PyTorch's fused float32 attention, which by its source multiplies on tensor cores. 128 columns are PyTorch's.
-Bigger is not better by itself: 128 rows a workgroup leave half of a large card idle where a problem has few rows, and half
-tiles, of 4 × 8 numbers a lane, take about half the time there.`,
+instead of two, which NVIDIA's counters showed and the simulator had to learn. Bigger is
+not better by itself: 128 rows a workgroup are few workgroups where a problem has few rows.`,
 };

@@ -16,7 +16,7 @@ const TILES = (HEADS * shape.seqQ) / point.queryRows;
 export const k12: Rung = {
   id: "k12",
   title: "What evolution found: half the rows, taken from a counter",
-  idea: `Nobody wrote this rung: evolution on an H200 arrived at it from k01. It is k11 with half of everything along the rows:
+  idea: `Nobody wrote this rung: evolution on a GPU arrived at it from k01. It is k11 with half of everything along the rows:
 64 a workgroup, 16 a subgroup, 4 rows × 8 keys a lane. A lane reads more for each number that it computes and keeps half as
 many, and there are twice as many workgroups, of which more fit on a multiprocessor. They take tiles of queries from k08's
 counter. The causal variant is what another run found for Llama's heads under a causal mask: 128 rows again, in 8 subgroups,
@@ -83,14 +83,9 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
         atLeast(counters("k12 causal").issuedSubgroup / counters("k11").issuedSubgroup, 15),
     },
   ],
-  found: `Two runs on an H200, each stopped by time, found these in their fifth cycles. This rung takes less than half of k11's
-time for 8 heads of 1,024 queries and 64 columns, since less lies idle: 128 tiles of 64 rows for 132 multiprocessors, where k11 has
-64 of 128 rows. With fewer tiles than multiprocessors the counter hands nobody a second one; it is along for the ride. (Where there
-are many, three workgroups of 69,636 bytes fit where two of k11's 105,472 do.) Nor is it the last word: k11's half tiles, written
-by hand for the same reason, were a little faster still, and random search was within a tenth after about as many trials. Under
-Llama's causal mask the other run's champion is 1.4 times as fast as k11, which needs half its rows there anyway. No trial changed
-only the counter or only the exchange, but the counter explains it: reckoned by lengths alone, 132 multiprocessors are done after 28
-tiles of keys in the order of the launch, and after 18 with the longest first. The shuffles may be the passenger here: they cost
-277,072 arithmetic instructions instead of k11's 167,888, and of two trials with a ring that differ in nothing else, the one
-without them was a tenth faster.`,
+  found: `It is k11 with more, smaller workgroups: 128 tiles of 64 rows for 8 heads of 1,024 queries, where k11 has 64 of 128
+rows. With fewer tiles than multiprocessors the counter hands nobody a second one; it is along for the ride. (Where there are
+many, three workgroups of 69,636 bytes fit where two of k11's 105,472 do.) No trial changed only the counter or only the exchange,
+but the counter explains the causal variant: reckoned by lengths alone, 132 multiprocessors are done after 28 tiles of keys in the
+order of the launch, and after 18 with the longest first. The shuffles cost 277,072 arithmetic instructions instead of k11's 167,888.`,
 };

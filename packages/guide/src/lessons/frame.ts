@@ -33,7 +33,7 @@ export function front(guide: LadderGuide, evidence: Evidence, charts: Charts): s
 - **Counters**, of the rung and of the one that it builds on, on the small problem of the claims.
 - **Time**: measured by a clock on real hardware, or modelled from counters and a machine's datasheet. The two are never in
   one column. A modelled time is a reason to look, never a result.
-- **What one hears** about the step, and **what was found**.
+- **What one hears** about the step, **what was found** by counting, and, beside evidence, what was **measured**.
 - **Questions** as they come up in interviews and reviews, each with an answer behind it. Answer first, then look.
 
 A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](#glossary) has all names. Bytes and FLOPs

@@ -23,7 +23,7 @@ lines, since no barrier orders the two accesses, under every schedule.`,
     {
       question: "How many query rows must share a tile before arithmetic and not memory is the limit?",
       answer: `An element of K or V is 4 bytes and gives each row one multiplication and one addition: R rows make R / 2
-operations a byte. An H200 is said to have 67 TFLOP/s of float32 and 4.8 TB/s, 14 operations a byte, so 28 rows if each tile
+operations a byte. A card with 67 TFLOP/s of float32 and 4.8 TB/s has 14 operations a byte, so 28 rows if each tile
 came from memory. Caches lower that: other workgroups of the same head read the same tiles at about the same time.`,
     },
     {

@@ -24,8 +24,8 @@ With fewer lanes or larger tiles it is more, and what does not fit is spilled to
     {
       question: "Why do published ladders, and this one, gain little or even lose here?",
       answer: `A multiprocessor that holds several workgroups already computes for one while another waits. The second buffer takes
-16,896 bytes: 35,840 instead of 18,944 for a workgroup. An H200's multiprocessor has 228 KiB and room for 2,048 threads, which
-is 8 workgroups of k04 and 6 of k05. Registers allow less: as nvcc compiles them for sm_90, 6 and 5. So one buys overlap
+16,896 bytes: 35,840 instead of 18,944 for a workgroup. A multiprocessor with 228 KiB and room for 2,048 threads
+has place for 8 workgroups of k04 and 6 of k05; registers may allow less. So one buys overlap
 within a workgroup with some of the overlap between workgroups.`,
     },
     {

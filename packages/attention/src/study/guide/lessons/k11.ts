@@ -34,8 +34,9 @@ have summed, the V slot is free and the next values fly while scores are compute
 memory of a ring of two.`,
     },
     {
-      question: "Why do smaller tiles win on B1, H8, S1024 on an H200, though they reuse less?",
-      answer: `128 rows a workgroup make 8 · 1024 / 128 = 64 workgroups, and an H200 has 132 multiprocessors: half have nothing to
+      question:
+        "Why may smaller tiles win on B1, H8, S1024 on a card of 132 multiprocessors, though they reuse less?",
+      answer: `128 rows a workgroup make 8 · 1024 / 128 = 64 workgroups, and half of 132 multiprocessors have nothing to
 do. Reuse does not help who is idle. With 64 rows there are 128 workgroups. With larger batches the larger tile wins.`,
     },
   ],
