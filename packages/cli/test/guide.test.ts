@@ -50,7 +50,7 @@ it.each([
   [["guide", "attention", "--evidence", "none"], /error\[EVIDENCE_NOT_FOUND\]: there is no folder none/],
   [
     ["guide", "attention", "--evidence", "broken", "-o", "x.md"],
-    /error\[EVIDENCE_INVALID\]: broken\/ladder-cuda\.json: "result\.timeKind" is "guessed"; it must be "measured"/,
+    /error\[EVIDENCE_INVALID\]: the evidence in broken\/ladder-cuda\.json: "result\.timeKind" is "guessed"; it must be "measured"/,
   ],
   [["guide", "attention", "--evidence", "folders"], /error\[EVIDENCE_INVALID\]: folders\/ncu\.json /],
 ] as const)("%j is refused before anything is written", async (args, message) => {

@@ -3,7 +3,7 @@
  * lesson. All data; `guideOf` makes the document.
  */
 
-import type { Counters } from "@evolver/device";
+import type { ClaimResult, Counters } from "@evolver/device";
 
 /** What one hears about the step that a rung takes, and questions about it with answers. */
 export interface Lesson {
@@ -17,19 +17,9 @@ interface Question {
   readonly answer: string;
 }
 
-/** A sentence with a number that was counted, and whether it holds. */
-interface CheckedClaim {
-  readonly text: string;
-  readonly value: number;
-  /** How the value has to stand to the limit. */
-  readonly relation: "=" | "≤" | "≥";
-  readonly limit: number;
-  readonly holds: boolean;
-}
-
 /** What the simulator counts of a rung. */
 export interface CountedRung {
-  readonly claims: readonly CheckedClaim[];
+  readonly claims: readonly ClaimResult[];
   /** Of the rung that it builds on; null for the first. */
   readonly base: Counters | null;
   readonly own: Counters;
