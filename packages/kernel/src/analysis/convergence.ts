@@ -1,7 +1,8 @@
 /** The errors of the uniformity analysis: barriers and subgroup operations that not all invocations may reach. */
 
-import { EvolverError, formatLocation } from "@evolver/base";
-import type { Node } from "../ir/nodes.ts";
+import { assertNever, EvolverError, formatLocation } from "@evolver/base";
+import type { ControlNode, Node, VarSetNode } from "../ir/nodes.ts";
+import { isControl, rowOf } from "../ir/schema.ts";
 import type { SourceLocation } from "@evolver/base";
 import { describeNode } from "../ir/walk.ts";
 import { LANE, WORKGROUP } from "./dependence.ts";
@@ -10,7 +11,7 @@ import type { DependenceGraph } from "./dependence.ts";
 /** Throws for the first operation, in program order, that stands in flow less uniform than it needs. */
 export function checkConvergence(graph: DependenceGraph): void {
   for (const { node, flow } of graph.convergent) {
-    if (node.kind === "subgroup" || (node.kind === "barrier" && node.scope === "subgroup")) {
+    if (rowOf(node).convergence(node) === "subgroup") {
       if (graph.levelOf(flow) === LANE)
         throw divergent(graph, node, flow, {
           code: "DIVERGENT_SUBGROUP_OPERATION",
@@ -51,8 +52,9 @@ function divergent(graph: DependenceGraph, node: Node, vertex: number, complaint
   const where: SourceLocation[] = [{ ...node.site.location, note: describeNode(node) }];
   path.forEach((step, i) => {
     const isSource = i === path.length - 1;
-    const note = isSource && !isFlow(step) ? sourceNote(step) : flowNote(step, between);
-    if (note !== null) where.push({ ...step.site.location, note });
+    if (isFlow(step)) where.push({ ...step.site.location, note: flowNote(step, between) });
+    // Plain arithmetic on the way needs no line of its own.
+    else if (isSource) where.push({ ...step.site.location, note: sourceNote(step) });
   });
   const source = path.at(-1);
   const because =
@@ -60,11 +62,12 @@ function divergent(graph: DependenceGraph, node: Node, vertex: number, complaint
   return new EvolverError(complaint.code, `${complaint.what}${because}.`, { where, hint: complaint.hint });
 }
 
-const isFlow = (node: Node): boolean =>
-  ["if", "for", "while", "roles", "break", "continue", "varSet"].includes(node.kind);
+type FlowNode = ControlNode | VarSetNode;
 
-/** What a node on the way contributed, or null for plain arithmetic, which needs no line of its own. */
-function flowNote(node: Node, between: string): string | null {
+const isFlow = (node: Node): node is FlowNode => isControl(node) || node.kind === "varSet";
+
+/** What a node on the way contributed. */
+function flowNote(node: FlowNode, between: string): string {
   switch (node.kind) {
     case "if":
       return `this condition differs ${between}`;
@@ -79,21 +82,15 @@ function flowNote(node: Node, between: string): string | null {
     case "varSet":
       return `${node.variable.name} is set here to what differs ${between}, or not by all`;
     default:
-      return null;
+      return assertNever(node, "kind of node");
   }
 }
 
 function sourceNote(node: Node): string {
-  switch (node.kind) {
-    case "builtin":
-      return `depends on ${node.builtin}`;
-    case "load":
-      return `depends on a load of ${node.memory.name}, which the kernel can write`;
-    case "atomic":
-      return `depends on the old value that an atomic ${node.op} gave`;
-    case "subgroup":
-      return `depends on the result of subgroup.${node.op}, which differs between subgroups or lanes`;
-    default:
-      return `depends on ${describeNode(node)}`;
-  }
+  if (node.kind === "builtin") return `depends on ${node.builtin}`;
+  if (node.kind === "load") return `depends on a load of ${node.memory.name}, which the kernel can write`;
+  if (node.kind === "atomic") return `depends on the old value that an atomic ${node.op} gave`;
+  if (node.kind === "subgroup")
+    return `depends on the result of subgroup.${node.op}, which differs between subgroups or lanes`;
+  return `depends on ${describeNode(node)}`;
 }

@@ -9,8 +9,10 @@
  * variable that lives inside a divergent branch can still be uniform there.
  */
 
+import { assertNever } from "@evolver/base";
 import { builtins, type BuiltinRow } from "../ir/builtins.ts";
 import type { Block, BuiltinNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import { rowOf } from "../ir/schema.ts";
 import { subgroupOps } from "../ir/subgroup.ts";
 import type { Memory, Value, Variable } from "../ir/types.ts";
 import { blocksOf } from "../ir/walk.ts";
@@ -32,7 +34,7 @@ interface Region {
 
 /** A node whose meaning needs convergent flow, and the vertex of the flow that it stands in. */
 export interface Convergent {
-  readonly node: Node & { readonly kind: "barrier" | "uniformLoad" | "subgroup" };
+  readonly node: Node;
   readonly flow: number;
 }
 
@@ -156,6 +158,7 @@ export class DependenceGraph {
 
   #node(node: Node): void {
     const { flow } = this.#regions.at(-1) as Region;
+    if (rowOf(node).convergence(node) !== "none") this.convergent.push({ node, flow });
     switch (node.kind) {
       case "const":
       case "param":
@@ -180,10 +183,6 @@ export class DependenceGraph {
         return;
       case "uniformLoad":
         this.#defined(node, node.result, WORKGROUP);
-        this.convergent.push({ node, flow });
-        return;
-      case "barrier":
-        this.convergent.push({ node, flow });
         return;
       case "subgroup":
         this.#subgroup(node, flow);
@@ -241,6 +240,7 @@ export class DependenceGraph {
         this.#edge(exit, loop.own);
         return;
       }
+      case "barrier":
       case "store":
       case "asyncCopy":
       case "commitCopies":
@@ -249,6 +249,8 @@ export class DependenceGraph {
       case "awaitPhase":
       case "comment":
         return;
+      default:
+        assertNever(node, "kind of node");
     }
   }
 
@@ -269,7 +271,6 @@ export class DependenceGraph {
   }
 
   #subgroup(node: SubgroupNode, flow: number): void {
-    this.convergent.push({ node, flow });
     const { differs } = subgroupOps[node.op];
     for (const result of node.results) {
       this.#defined(node, result, differs === "always" ? LANE : SUBGROUP);

@@ -1,9 +1,7 @@
 /** What the parts of the verifier share: its error, how rules report, and the shape of a name. */
 
 import { EvolverError } from "@evolver/base";
-import type { Node } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
-import type { Value } from "../ir/types.ts";
 
 export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -13,11 +11,8 @@ export const NAME_HINT = "use letters, digits and underscores, no digit first: n
 const RULE_HINT =
   "kernels made by kernel(...) never break these rules: this is a bug in what made or changed the IR";
 
-/** How a node's rules report: `use` checks that an operand is defined and in scope, `fail` throws. */
-export interface OperandChecks {
-  use(node: Node, value: Value, what: string): void;
-  fail(node: Node, what: string): never;
-}
+/** How a node's rules report what is wrong: it throws, and names the node. */
+export type Fail = (what: string) => never;
 
 /** An INVALID_IR error; the other place, if there is one, comes second. */
 export function invalid(

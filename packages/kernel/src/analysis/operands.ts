@@ -5,10 +5,18 @@
  */
 
 import { builtins } from "../ir/builtins.ts";
-import type { AtomicNode, ConstNode, KernelIR, Node, SubgroupNode } from "../ir/nodes.ts";
+import type {
+  AtomicNode,
+  ConstNode,
+  KernelIR,
+  LoadNode,
+  Node,
+  StoreNode,
+  SubgroupNode,
+} from "../ir/nodes.ts";
 import { ops } from "../ir/ops.ts";
 import { subgroupResults } from "../ir/subgroup.ts";
-import type { OperandChecks } from "./invalid.ts";
+import type { Fail } from "./invalid.ts";
 import { checkFullSubgroups, checkSynchronisation } from "./synchronisation.ts";
 import {
   elementBytes,
@@ -19,20 +27,14 @@ import {
   type ScalarType,
   type Value,
 } from "../ir/types.ts";
+import { assertNever } from "@evolver/base";
 import { atomicOps, type AtomicRow } from "../ir/atomics.ts";
-
-const isIndex = (type: ScalarType): boolean => isInteger(type) || type === "index";
 
 const typesOf = (values: readonly Value[]): ScalarType[] => values.map((value) => value.type);
 const list = (types: readonly ScalarType[]): string => `(${types.join(", ")})`;
 
-export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): void {
-  const fail = (what: string): never => checks.fail(node, what);
-  const use = (value: Value, what: string): void => checks.use(node, value, what);
-  const useIndex = (value: Value): void => {
-    use(value, "index");
-    if (!isIndex(value.type)) fail(`has an index of type ${value.type}`);
-  };
+/** Checks what the rows of schema.ts cannot say of a node; that its operands are defined is known. */
+export function checkOperands(node: Node, ir: KernelIR, fail: Fail): void {
   switch (node.kind) {
     case "const":
       return checkConst(node, fail);
@@ -48,7 +50,6 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       if (node.result.type !== "u32") fail(`gives ${node.result.type}, not u32`);
       return;
     case "op": {
-      for (const operand of node.operands) use(operand, "operand");
       if (!Object.hasOwn(ops, node.op)) return fail("is an unknown operation");
       const types = typesOf(node.operands);
       const result = ops[node.op].signature(types);
@@ -57,36 +58,18 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
       return;
     }
     case "load":
-    case "store": {
-      const { memory } = node;
-      const isLoad = node.kind === "load";
-      const values = isLoad ? node.results : node.values;
-      useIndex(node.index);
-      if (!isLoad) for (const value of values) use(value, "value");
-      if (![1, 2, 4, 8].includes(values.length))
-        fail(`has width ${values.length}; widths are 1, 2 and 4, and 8 of two-byte elements`);
-      if (values.length === 8 && elementBytes(memory.element) !== 2)
-        fail(`has width 8, but the elements are ${memory.element}; only two-byte elements are moved by 8`);
-      for (const { type } of values)
-        if (type !== memory.element) fail(`moves ${type}, but the elements are ${memory.element}`);
-      if (memory.atomic) fail("is not atomic, but the memory is");
-      if (memory.space === "global" && memory.access === (isLoad ? "write" : "read"))
-        fail(`is against the buffer's access, ${memory.access}`);
-      return;
-    }
+      return checkAccess(node, node.results, fail);
+    case "store":
+      return checkAccess(node, node.values, fail);
     case "atomic":
-      useIndex(node.index);
-      for (const operand of node.operands) use(operand, "operand");
       return checkAtomic(node, fail);
     case "uniformLoad":
-      useIndex(node.index);
       if (node.memory.space !== "shared") fail("reads memory that is not shared");
       if (node.memory.atomic) fail("is not atomic, but the memory is");
       if (node.result.type !== node.memory.element)
         fail(`gives ${node.result.type}, but the elements are ${node.memory.element}`);
       return;
     case "subgroup":
-      for (const operand of node.operands) use(operand, "operand");
       return checkSubgroup(node, ir, fail);
     case "barrier":
     case "asyncCopy":
@@ -94,13 +77,11 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
     case "awaitCopies":
     case "arrive":
     case "awaitPhase":
-      return checkSynchronisation(node, ir, checks);
+      return checkSynchronisation(node, ir, fail);
     case "var":
       if (!variableTypes.includes(node.variable.type))
         fail(`cannot be of type ${String(node.variable.type)}`);
-      if (node.init === null) return;
-      use(node.init, "init");
-      if (node.init.type !== node.variable.type)
+      if (node.init !== null && node.init.type !== node.variable.type)
         fail(`starts with ${node.init.type}, but the variable is ${node.variable.type}`);
       return;
     case "varGet":
@@ -108,35 +89,47 @@ export function checkOperands(node: Node, ir: KernelIR, checks: OperandChecks): 
         fail(`gives ${node.result.type}, but the variable is ${node.variable.type}`);
       return;
     case "varSet":
-      use(node.value, "value");
       if (node.value.type !== node.variable.type)
         fail(`sets ${node.value.type}, but the variable is ${node.variable.type}`);
       return;
-    case "if":
-      use(node.condition, "condition");
-      if (node.condition.type !== "bool") fail(`has a condition of type ${node.condition.type}, not bool`);
-      return;
     case "for": {
-      use(node.from, "from");
-      use(node.to, "to");
-      use(node.step, "step");
       const types = typesOf([node.induction, node.from, node.to, node.step]);
       if (!isInteger(node.induction.type) || types.some((type) => type !== node.induction.type))
         fail(`needs induction, from, to and step of one integer type, and has ${list(types)}`);
       return;
     }
-    default:
+    case "if":
+    case "while":
+    case "break":
+    case "continue":
+    case "roles":
+    case "comment":
       return;
+    default:
+      assertNever(node, "kind of node");
   }
 }
 
-function checkConst({ result, value }: ConstNode, fail: (what: string) => never): void {
+function checkAccess(node: LoadNode | StoreNode, values: readonly Value[], fail: Fail): void {
+  const { memory } = node;
+  if (![1, 2, 4, 8].includes(values.length))
+    fail(`has width ${values.length}; widths are 1, 2 and 4, and 8 of two-byte elements`);
+  if (values.length === 8 && elementBytes(memory.element) !== 2)
+    fail(`has width 8, but the elements are ${memory.element}; only two-byte elements are moved by 8`);
+  for (const { type } of values)
+    if (type !== memory.element) fail(`moves ${type}, but the elements are ${memory.element}`);
+  if (memory.atomic) fail("is not atomic, but the memory is");
+  if (memory.space === "global" && memory.access === (node.kind === "load" ? "write" : "read"))
+    fail(`is against the buffer's access, ${memory.access}`);
+}
+
+function checkConst({ result, value }: ConstNode, fail: Fail): void {
   const { type } = result;
   if (!Object.hasOwn(scalarTypes, type) || !Object.is(scalarTypes[type].literal(value), value))
     fail(`is no exact ${type}`);
 }
 
-function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
+function checkAtomic(node: AtomicNode, fail: Fail): void {
   const { op, memory, operands, result, order } = node;
   const { element } = memory;
   if (!Object.hasOwn(atomicOps, op)) return fail("is an unknown operation");
@@ -157,7 +150,7 @@ function checkAtomic(node: AtomicNode, fail: (what: string) => never): void {
     fail(`cannot be ${order}: it reads nothing`);
 }
 
-function checkSubgroup(node: SubgroupNode, ir: KernelIR, fail: (what: string) => never): void {
+function checkSubgroup(node: SubgroupNode, ir: KernelIR, fail: Fail): void {
   const { subgroupSize: width } = ir;
   checkFullSubgroups(ir, fail);
   const operands = list(typesOf(node.operands));

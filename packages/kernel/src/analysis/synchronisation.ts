@@ -1,10 +1,9 @@
 /** The part of the verifier that looks at the operands of barriers, asynchronous copies and phase barriers. */
 
+import { assertNever } from "@evolver/base";
 import type { AsyncCopyNode, KernelIR, Node } from "../ir/nodes.ts";
-import { elementBytes, isInteger, type Value } from "../ir/types.ts";
-import type { OperandChecks } from "./invalid.ts";
-
-type Fail = (what: string) => never;
+import { elementBytes } from "../ir/types.ts";
+import type { Fail } from "./invalid.ts";
 
 type Synchronisation = Node & {
   readonly kind: "barrier" | "asyncCopy" | "commitCopies" | "awaitCopies" | "arrive" | "awaitPhase";
@@ -20,24 +19,14 @@ export function checkFullSubgroups({ subgroupSize, workgroupSize }: KernelIR, fa
     fail(`wants full subgroups of ${subgroupSize}, which a workgroup of ${invocations} does not have`);
 }
 
-export function checkSynchronisation(node: Synchronisation, ir: KernelIR, checks: OperandChecks): void {
-  const fail: Fail = (what) => checks.fail(node, what);
-  const use = (value: Value, what: string, isRight: boolean): void => {
-    checks.use(node, value, what);
-    if (!isRight) fail(`has ${what === "index" ? "an" : "a"} ${what} of type ${value.type}`);
-  };
-  const useWord = (value: Value, what: string): void => use(value, what, value.type === "u32");
+export function checkSynchronisation(node: Synchronisation, ir: KernelIR, fail: Fail): void {
   switch (node.kind) {
     case "barrier":
       if (node.scope === "subgroup") checkFullSubgroups(ir, fail);
       else if (node.scope !== "workgroup") fail(`has scope "${String(node.scope)}"`);
       return;
-    case "asyncCopy": {
-      for (const index of [node.fromIndex, node.toIndex])
-        use(index, "index", isInteger(index.type) || index.type === "index");
-      if (node.active !== null) use(node.active, "condition", node.active.type === "bool");
+    case "asyncCopy":
       return checkCopy(node, fail);
-    }
     case "commitCopies":
       if (node.bytes !== null && !isCount(node.bytes, 1)) fail(`expects ${node.bytes} bytes`);
       return;
@@ -45,12 +34,12 @@ export function checkSynchronisation(node: Synchronisation, ir: KernelIR, checks
       if (!isCount(node.newer, 0)) fail(`leaves out ${node.newer} groups`);
       return;
     case "arrive":
-      useWord(node.index, "index");
       if (node.after !== "now" && node.after !== "copies") fail(`arrives after "${String(node.after)}"`);
       return;
     case "awaitPhase":
-      useWord(node.index, "index");
-      useWord(node.parity, "parity");
+      return;
+    default:
+      assertNever(node, "kind of node");
   }
 }
 

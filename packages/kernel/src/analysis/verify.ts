@@ -4,10 +4,21 @@
  * are checked in operands.ts.
  */
 
-import type { Block, ForNode, KernelIR, Node, RolesNode, WhileNode } from "../ir/nodes.ts";
+import { assertNever } from "@evolver/base";
+import type { UseShape } from "../ir/fields.ts";
+import type { Block, ControlNode, ForNode, KernelIR, Node, RolesNode } from "../ir/nodes.ts";
+import { isControl, schema } from "../ir/schema.ts";
 import type { Site } from "../ir/site.ts";
 import type { Memory, PhaseBarrier, Value, Variable } from "../ir/types.ts";
-import { describeNode, findDefinition } from "../ir/walk.ts";
+import {
+  describeNode,
+  findDefinition,
+  memoriesOf,
+  phaseBarriersOf,
+  resultsHereOf,
+  seeUses,
+  variablesOf,
+} from "../ir/walk.ts";
 import { checkHeader } from "./header.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 import { checkOperands } from "./operands.ts";
@@ -83,45 +94,25 @@ class Verifier {
     if (kind === "const" || kind === "param" || kind === "builtin") this.#leaf(node, block);
     else if (kind !== "comment") this.#frontEnded = true;
 
-    checkOperands(node, this.#ir, this.#check);
+    if (!Object.hasOwn(schema, kind)) this.#fail(node, `has an unknown kind "${String(kind)}"`);
+    seeUses(node, (value, shape) => {
+      if (shape.endOf === null) this.#operand(node, value, shape);
+    });
+    checkOperands(node, this.#ir, (what) => this.#fail(node, what));
+    for (const { memory } of memoriesOf(node)) this.#memory(node, memory);
+    for (const barrier of phaseBarriersOf(node)) this.#phaseBarrier(node, barrier);
+    for (const { variable, does } of variablesOf(node)) {
+      if (does === "declare") this.#declare(node, variable, block);
+      else this.#variable(node, variable);
+    }
+    if (this.#inRole !== null && node.kind === "uniformLoad")
+      this.#fail(node, "stands in a role, which only some subgroups run", this.#inRole, "the roles");
+    if (isControl(node)) this.#control(node, loop, isLast);
+    for (const result of resultsHereOf(node)) this.#define(node, result, block);
+  }
 
-    switch (kind) {
-      case "const":
-      case "param":
-      case "builtin":
-      case "op":
-        this.#define(node, node.result, block);
-        break;
-      case "load":
-        this.#memory(node, node.memory);
-        for (const result of node.results) this.#define(node, result, block);
-        break;
-      case "store":
-        this.#memory(node, node.memory);
-        break;
-      case "atomic":
-        this.#memory(node, node.memory);
-        if (node.result !== null) this.#define(node, node.result, block);
-        break;
-      case "uniformLoad":
-        this.#memory(node, node.memory);
-        if (this.#inRole !== null)
-          this.#fail(node, "stands in a role, which only some subgroups run", this.#inRole, "the roles");
-        this.#define(node, node.result, block);
-        break;
-      case "subgroup":
-        for (const result of node.results) this.#define(node, result, block);
-        break;
-      case "var":
-        this.#declare(node, node.variable, block);
-        break;
-      case "varGet":
-        this.#variable(node, node.variable);
-        this.#define(node, node.result, block);
-        break;
-      case "varSet":
-        this.#variable(node, node.variable);
-        break;
+  #control(node: ControlNode, loop: LoopPlace, isLast: boolean): void {
+    switch (node.kind) {
       case "if":
         this.#block(node.then, loop, () => {});
         this.#block(node.else, loop, () => {});
@@ -131,7 +122,10 @@ class Verifier {
         this.#block(node.body, "body", () => {}, { node });
         break;
       case "while":
-        this.#while(node);
+        this.#block(node.condition, "condition", () => {
+          seeUses(node, (value, shape) => this.#operand(node, value, shape));
+        });
+        this.#block(node.body, "body", () => {});
         break;
       case "roles":
         this.#roles(node, loop);
@@ -142,21 +136,8 @@ class Verifier {
         if (loop === "condition") this.#fail(node, "stands in the condition of a while, not in its body");
         if (!isLast) this.#fail(node, "is not the last node of its block");
         break;
-      case "asyncCopy":
-        this.#memory(node, node.from);
-        this.#memory(node, node.to);
-        break;
-      case "arrive":
-      case "awaitPhase":
-        this.#phaseBarrier(node, node.barrier);
-        break;
-      case "barrier":
-      case "commitCopies":
-      case "awaitCopies":
-      case "comment":
-        break;
       default:
-        this.#fail(node, `has an unknown kind "${String((node as { kind: unknown }).kind)}"`);
+        assertNever(node, "kind of node");
     }
   }
 
@@ -171,14 +152,6 @@ class Verifier {
     const earlier = this.#leaves.get(key);
     if (earlier !== undefined) this.#fail(node, "stands twice at the front", earlier, "the first one");
     this.#leaves.set(key, node);
-  }
-
-  #while(node: WhileNode): void {
-    this.#block(node.condition, "condition", () => {
-      this.#use(node, node.test, "test");
-      if (node.test.type !== "bool") this.#fail(node, `has a test of type ${node.test.type}, not bool`);
-    });
-    this.#block(node.body, "body", () => {});
   }
 
   #checkFor(node: ForNode): void {
@@ -295,10 +268,13 @@ class Verifier {
       );
   }
 
-  readonly #check = {
-    use: (node: Node, value: Value, what: string): void => this.#use(node, value, what),
-    fail: (node: Node, what: string): never => this.#fail(node, what),
-  };
+  #operand(node: Node, value: Value, { label, types }: UseShape): void {
+    this.#use(node, value, label);
+    if (types === null || types.includes(value.type)) return;
+    const article = /^[aeiou]/.test(label) ? "an" : "a";
+    const wanted = types.length === 1 ? `, not ${types[0]}` : "";
+    this.#fail(node, `has ${article} ${label} of type ${value.type}${wanted}`);
+  }
 
   #fail(
     node: Node | null,

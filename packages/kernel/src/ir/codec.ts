@@ -11,6 +11,7 @@
 
 import { assertNever } from "@evolver/base";
 import {
+  block,
   choice,
   count,
   flag,
@@ -87,6 +88,16 @@ const bufferParam: Fields<Omit<GlobalMemory, "space">> = {
   access: choice(...accesses),
   atomic: flag(),
 };
+
+const SITE = count();
+
+/** By kind of node, how many of its blocks stand in the list `blocks`; most have none. */
+const branchesOf: ReadonlyMap<string, number> = new Map(
+  Object.entries(schema).map(([kind, { fields }]) => {
+    const isBranch = (shape: FieldShape): boolean => shape.role === "block" && shape.branch !== null;
+    return [kind, Object.values<FieldShape>(fields).filter(isBranch).length] as const;
+  }),
+);
 
 /** The IR as one line of JSON; the same IR gives the same text. */
 export function serialise(ir: KernelIR): string {
@@ -207,8 +218,7 @@ class Reader {
   kernel(serialised: string): KernelIR {
     const json = this.#document.object(this.#document.parse(serialised));
     this.#at(json, "format", choice(FORMAT));
-    if (json["version"] !== VERSION)
-      this.#document.within("version", () => this.#document.fail(json["version"], `version ${VERSION}`));
+    if (json["version"] !== VERSION) this.#document.failAt(json, "version", `version ${VERSION}`);
     const files = this.#document.list(json, "files", (file) => file);
     this.#sites = this.#document.list(
       json,
@@ -219,9 +229,7 @@ class Reader {
     const { shared, phaseBarriers, workgroupSize, ...header } = this.#fields(headerFields, json);
     const [x, y, z] = workgroupSize;
     if (x === undefined || y === undefined || z === undefined || workgroupSize.length !== 3)
-      return this.#document.within("workgroupSize", () =>
-        this.#document.fail(json["workgroupSize"], "three whole numbers"),
-      );
+      return this.#document.failAt(json, "workgroupSize", "three whole numbers");
     const memories = shared.map((memory): SharedMemory => Object.freeze({ space: "shared", ...memory }));
     for (const memory of memories) this.#memories.set(memory.name, memory);
     for (const barrier of phaseBarriers) this.#barriers.set(barrier.name, barrier);
@@ -232,7 +240,7 @@ class Reader {
       phaseBarriers,
       workgroupSize: Object.freeze([x, y, z] as const),
       site: this.#site(json),
-      body: this.#document.within("body", () => this.#block(json["body"])),
+      body: this.#at(json, "body", block()),
     });
   }
 
@@ -245,13 +253,8 @@ class Reader {
   }
 
   #site(json: Json): Site {
-    const site = this.#sites[this.#at(json, "site", count())];
-    return (
-      site ??
-      this.#document.within("site", () =>
-        this.#document.fail(json["site"], `an index into ${this.#sites.length} sites`),
-      )
-    );
+    const site = this.#sites[this.#at(json, "site", SITE)];
+    return site ?? this.#document.failAt(json, "site", `an index into ${this.#sites.length} sites`);
   }
 
   #block(json: unknown): Block {
@@ -265,22 +268,24 @@ class Reader {
     const site = this.#site(json);
     const { kind } = json;
     if (typeof kind !== "string" || !Object.hasOwn(schema, kind))
-      return this.#document.within("kind", () => this.#document.fail(kind, "a kind of node"));
+      return this.#document.failAt(json, "kind", "a kind of node");
     const node: Json = { kind, site };
     const fields = fieldsOf(kind as NodeKind);
-    const isBranch = (shape: FieldShape): boolean => shape.role === "block" && shape.branch !== null;
-    const branches = fields.filter(([, shape]) => isBranch(shape)).length;
-    const lists =
-      branches === 0 ? [] : this.#document.within("blocks", () => this.#branches(json["blocks"], branches));
+    const branches = branchesOf.get(kind) ?? 0;
+    const blocks = branches === 0 ? [] : this.#branches(json, branches);
     for (const [name, shape] of fields)
       node[name] =
-        shape.role === "block" && shape.branch !== null ? lists[shape.branch] : this.#at(json, name, shape);
+        shape.role === "block" && shape.branch !== null ? blocks[shape.branch] : this.#at(json, name, shape);
     return Object.freeze(node) as unknown as Node;
   }
 
-  #branches(json: unknown, wanted: number): readonly Block[] {
-    if (!Array.isArray(json) || json.length !== wanted) return this.#document.fail(json, `${wanted} lists`);
-    return this.#document.items(json, (block) => this.#block(block));
+  #branches(json: Json, wanted: number): readonly Block[] {
+    const lists = this.#document.enter(json, "blocks");
+    if (!Array.isArray(lists) || lists.length !== wanted)
+      return this.#document.fail(lists, `${wanted} lists`);
+    const blocks = this.#document.items(lists, (one) => this.#block(one));
+    this.#document.leave();
+    return blocks;
   }
 
   /** The described fields of a JSON object. */
@@ -290,9 +295,9 @@ class Reader {
   }
 
   #at<T>(json: Json, name: string, shape: Field<T>): T {
-    return this.#document.within(name, () =>
-      this.#field(shape, Object.hasOwn(json, name) ? json[name] : undefined),
-    ) as T;
+    const held = this.#field(shape, this.#document.enter(json, name));
+    this.#document.leave();
+    return held as T;
   }
 
   /** Names of operations, built-ins and orders are taken as they stand: `verify` knows which exist. */

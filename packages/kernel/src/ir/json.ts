@@ -32,23 +32,37 @@ export class JsonDocument {
   /** The items of a list, each read in its place. */
   items<T>(json: unknown, read: (item: unknown) => T): readonly T[] {
     if (!Array.isArray(json)) return this.fail(json, "a list");
-    return Object.freeze((json as unknown[]).map((item, i) => this.within(i, () => read(item))));
+    const items: T[] = [];
+    for (let i = 0; i < json.length; i++) {
+      this.#path.push(i);
+      items.push(read(json[i]));
+      this.#path.pop();
+    }
+    return Object.freeze(items);
   }
 
   list<T>(json: Json, name: string, read: (item: unknown) => T): readonly T[] {
-    return this.within(name, () => this.items(json[name], read));
+    const items = this.items(this.enter(json, name), read);
+    this.leave();
+    return items;
   }
 
-  /** Reads what stands under a key. */
-  within<T>(key: string | number, read: () => T): T {
-    this.#path.push(key);
-    const result = read();
+  /** What stands under a key, where the reader is until it leaves. */
+  enter(json: Json, name: string): unknown {
+    this.#path.push(name);
+    return Object.hasOwn(json, name) ? json[name] : undefined;
+  }
+
+  leave(): void {
     this.#path.pop();
-    return result;
   }
 
   fail(json: unknown, expected: string): never {
     this.refuse(`${show(json)}, not ${expected}`);
+  }
+
+  failAt(json: Json, name: string, expected: string): never {
+    this.fail(this.enter(json, name), expected);
   }
 
   refuse(what: string): never {

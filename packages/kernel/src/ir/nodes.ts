@@ -274,6 +274,12 @@ export type Node =
 
 export type NodeKind = Node["kind"];
 
+/** Nodes that decide which nodes run. */
+export type ControlNode = IfNode | ForNode | WhileNode | BreakNode | ContinueNode | RolesNode;
+
+/** All others, which run where they stand. */
+export type PlainNode = Exclude<Node, ControlNode>;
+
 /** How strictly barriers are checked: proved at build time, or left to the simulator (`dynamic`). */
 export type UniformityMode = "static" | "dynamic";
 

@@ -1,10 +1,13 @@
 /**
  * A kernel's IR as text, one node a line: for people, for inline snapshots, and, in its normal form, for hashing.
- * It prints invalid IR too, as far as it goes. There is no parser: serialise.ts is for machines.
+ * It prints invalid IR too, as far as it goes. There is no parser: codec.ts is for machines.
  */
 
-import type { Block, KernelIR, Node } from "./nodes.ts";
+import { assertNever } from "@evolver/base";
+import type { Block, BuiltinNode, ConstNode, ControlNode, KernelIR, Node, ParamNode } from "./nodes.ts";
+import { isControl, literalText, printPlain, type Shown } from "./schema.ts";
 import type { Memory, Param, PhaseBarrier, Value, Variable } from "./types.ts";
+import { resultsOf } from "./walk.ts";
 
 export interface PrintOptions {
   /** Ends each line with `// file.ts:line`, the file without its folders. */
@@ -37,6 +40,13 @@ class Printer {
   readonly #variables = new Map<number, string>();
   readonly #variableNames = new Map<string, number>();
   readonly #memories = new Map<Memory | PhaseBarrier, string>();
+  readonly #shown: Shown = {
+    value: (value) => this.#value(value),
+    list: (values) => this.#list(values),
+    element: (memory, index) => this.#element(memory, index),
+    variable: (variable) => this.#variable(variable),
+    declare: (variable) => this.#declare(variable),
+  };
   #numbered = 0;
   #depth = 0;
 
@@ -95,40 +105,24 @@ class Printer {
   }
 
   #node(node: Node): void {
+    if (isControl(node)) return this.#control(node);
+    if (this.#normal) {
+      if (node.kind === "comment") return;
+      // Constants, parameters and built-ins stand where they are used.
+      if (node.kind === "const") return this.#inline(node, `${node.result.type}:${literalText(node.value)}`);
+      if (node.kind === "param") return this.#inline(node, node.name);
+      if (node.kind === "builtin") return this.#inline(node, `@${node.builtin}`);
+    }
+    const text = printPlain(node, this.#shown);
+    const results = resultsOf(node);
+    if (node.kind === "comment") this.#line(text);
+    else if (results.length === 0) this.#line(text, node.site);
+    else this.#define(results, text, node.site);
+  }
+
+  #control(node: ControlNode): void {
     const { site } = node;
     switch (node.kind) {
-      case "const": {
-        const text = node.value === 0 && Object.is(node.value, -0) ? "-0" : String(node.value);
-        return this.#leaf(node, `const ${text}`, `${node.result.type}:${text}`);
-      }
-      case "param":
-        return this.#leaf(node, `param ${node.name}`, node.name);
-      case "builtin":
-        return this.#leaf(node, node.builtin, `@${node.builtin}`);
-      case "op":
-        return this.#define([node.result], `${node.op} ${this.#list(node.operands)}`, site);
-      case "load":
-        return this.#define(node.results, `load ${this.#element(node.memory, node.index)}`, site);
-      case "store":
-        return this.#line(
-          `store ${this.#element(node.memory, node.index)} = ${this.#list(node.values)}`,
-          site,
-        );
-      case "atomic": {
-        const operands = node.operands.length > 0 ? ` ${this.#list(node.operands)}` : "";
-        const order = node.order === "relaxed" ? "" : ` ${node.order}`;
-        const text = `atomic ${node.op} ${this.#element(node.memory, node.index)}${operands}${order}`;
-        return node.result === null ? this.#line(text, site) : this.#define([node.result], text, site);
-      }
-      case "var": {
-        const init = node.init === null ? "" : ` = ${this.#value(node.init)}`;
-        const name = this.#declare(node.variable);
-        return this.#line(`var ${name}: ${node.variable.type}${init}`, site);
-      }
-      case "varGet":
-        return this.#define([node.result], `get ${this.#variable(node.variable)}`, site);
-      case "varSet":
-        return this.#line(`set ${this.#variable(node.variable)} = ${this.#value(node.value)}`, site);
       case "if":
         this.#open(`if ${this.#value(node.condition)}`, site, () => this.#block(node.then));
         if (node.else.nodes.length > 0) this.#open("} else", undefined, () => this.#block(node.else));
@@ -160,42 +154,16 @@ class Printer {
           }
         });
         return this.#line("}");
-      case "barrier":
-        return this.#line(node.scope === "workgroup" ? "barrier" : `barrier ${node.scope}`, site);
-      case "asyncCopy": {
-        const to = this.#element(node.to, node.toIndex);
-        const active = node.active === null ? "" : ` active ${this.#value(node.active)}`;
-        const from = this.#element(node.from, node.fromIndex);
-        return this.#line(`copy ${to} = ${from} width ${node.width}${active}`, site);
-      }
-      case "commitCopies":
-        return this.#line(`commit${node.bytes === null ? "" : ` ${node.bytes} bytes`}`, site);
-      case "awaitCopies":
-        return this.#line(`await newer ${node.newer}`, site);
-      case "arrive": {
-        const when = node.after === "now" ? "" : ` after ${node.after}`;
-        return this.#line(`arrive ${this.#element(node.barrier, node.index)}${when}`, site);
-      }
-      case "awaitPhase": {
-        const place = this.#element(node.barrier, node.index);
-        return this.#line(`wait ${place} parity ${this.#value(node.parity)}`, site);
-      }
       case "break":
       case "continue":
         return this.#line(node.kind, site);
-      case "uniformLoad":
-        return this.#define([node.result], `uniformLoad ${this.#element(node.memory, node.index)}`, site);
-      case "subgroup":
-        return this.#define(node.results, `subgroup.${node.op} ${this.#list(node.operands)}`, site);
-      case "comment":
-        if (!this.#normal) this.#line(`// ${node.text.replaceAll("\n", " ")}`);
+      default:
+        assertNever(node, "kind of node");
     }
   }
 
-  /** Leaves have a line of their own in print; in the normal form they stand where they are used. */
-  #leaf(node: Node & { readonly result: Value }, text: string, inline: string): void {
-    if (this.#normal) this.#values.set(node.result.id, inline);
-    else this.#define([node.result], text, node.site);
+  #inline({ result }: ConstNode | ParamNode | BuiltinNode, text: string): void {
+    this.#values.set(result.id, text);
   }
 
   #define(results: readonly Value[], text: string, site: Node["site"]): void {

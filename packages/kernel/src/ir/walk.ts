@@ -9,29 +9,28 @@ import type { Block, KernelIR, Node, NodeKind } from "./nodes.ts";
 import { fieldsOf, rowOf, schema } from "./schema.ts";
 import type { Access, Memory, PhaseBarrier, Value, Variable } from "./types.ts";
 
-/** A field of a node, or one inside it, and what it holds. */
-interface Found<T, S> {
-  readonly held: T;
-  readonly shape: S;
+export interface MemoryAccess {
+  readonly memory: Memory;
+  readonly access: Access;
 }
 
-type ByKind<R> = Readonly<Record<NodeKind, (node: Node) => R>>;
+export interface VariableAccess {
+  readonly variable: Variable;
+  readonly does: "declare" | "read" | "write";
+}
 
-/** Everything below a field whose shape is wanted, in order. */
-function collect(
-  shape: FieldShape,
-  held: unknown,
-  wanted: (shape: FieldShape) => boolean,
-  found: Found<unknown, FieldShape>[],
-): void {
-  if (wanted(shape)) found.push({ held, shape });
-  else if (shape.role === "list")
-    for (const item of held as unknown[]) collect(shape.of, item, wanted, found);
+type ByKind<F> = Readonly<Record<NodeKind, F>>;
+type Seen = (held: unknown, shape: FieldShape) => void;
+
+/** Shows everything below a field whose shape is wanted, in order. */
+function look(shape: FieldShape, holds: unknown, wanted: (shape: FieldShape) => boolean, see: Seen): void {
+  if (wanted(shape)) see(holds, shape);
+  else if (shape.role === "list") for (const item of holds as unknown[]) look(shape.of, item, wanted, see);
   else if (shape.role === "optional") {
-    if (held !== null) collect(shape.of, held, wanted, found);
+    if (holds !== null) look(shape.of, holds, wanted, see);
   } else if (shape.role === "record") {
     for (const [name, inner] of Object.entries(shape.fields))
-      collect(inner, (held as Record<string, unknown>)[name], wanted, found);
+      look(inner, (holds as Record<string, unknown>)[name], wanted, see);
   }
 }
 
@@ -52,14 +51,14 @@ function fieldsWith(kind: NodeKind, wanted: (shape: FieldShape) => boolean): Nam
 
 const held = (node: Node, name: string): unknown => (node as unknown as Record<string, unknown>)[name];
 
-function byKind<R>(make: (kind: NodeKind) => (node: Node) => R): ByKind<R> {
+function byKind<F>(make: (kind: NodeKind) => F): ByKind<F> {
   const kinds = Object.keys(schema) as NodeKind[];
-  return Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<NodeKind, (node: Node) => R>;
+  return Object.fromEntries(kinds.map((kind) => [kind, make(kind)])) as Record<NodeKind, F>;
 }
 
 /** What the wanted fields of a node hold. Walks ask this of every node, so the simple cases copy nothing. */
-function allHeld<T>(wanted: (shape: FieldShape) => boolean): ByKind<readonly T[]> {
-  return byKind((kind) => {
+function allHeld<T>(wanted: (shape: FieldShape) => boolean): ByKind<(node: Node) => readonly T[]> {
+  return byKind<(node: Node) => readonly T[]>((kind) => {
     const fields = fieldsWith(kind, wanted);
     if (fields.length === 0) return () => NOTHING;
     const [name, shape] = fields[0] as Named;
@@ -67,24 +66,29 @@ function allHeld<T>(wanted: (shape: FieldShape) => boolean): ByKind<readonly T[]
     if (fields.length === 1 && shape.role === "list" && wanted(shape.of))
       return (node) => held(node, name) as readonly T[];
     return (node) => {
-      const found: Found<unknown, FieldShape>[] = [];
-      for (const [field, inner] of fields) collect(inner, held(node, field), wanted, found);
-      return found.map((one) => one.held as T);
+      const found: T[] = [];
+      for (const [field, inner] of fields)
+        look(inner, held(node, field), wanted, (holds) => found.push(holds as T));
+      return found;
     };
   });
 }
 
-/** The same with the shapes beside what is held. */
-function allFound<T, S extends FieldShape>(
+/** What is made of each wanted field of a node, by what the field holds and by its shape. */
+function allMade<T, H, S extends FieldShape>(
   wanted: (shape: FieldShape) => boolean,
-): ByKind<readonly Found<T, S>[]> {
-  return byKind<readonly Found<T, S>[]>((kind) => {
+  make: (holds: H, shape: S, node: Node) => T,
+): ByKind<(node: Node) => readonly T[]> {
+  return byKind<(node: Node) => readonly T[]>((kind) => {
     const fields = fieldsWith(kind, wanted);
     if (fields.length === 0) return () => NOTHING;
     return (node) => {
-      const found: Found<unknown, FieldShape>[] = [];
-      for (const [name, shape] of fields) collect(shape, held(node, name), wanted, found);
-      return found as Found<T, S>[];
+      const made: T[] = [];
+      for (const [name, shape] of fields)
+        look(shape, held(node, name), wanted, (holds, inner) =>
+          made.push(make(holds as H, inner as S, node)),
+        );
+      return made;
     };
   });
 }
@@ -94,14 +98,26 @@ const isDefinition = (shape: FieldShape): shape is DefinitionShape => shape.role
 
 const operands = allHeld<Value>(isUse);
 const operandsHere = allHeld<Value>((shape) => isUse(shape) && shape.endOf === null);
-const lateOperands = allFound<Value, UseShape>((shape) => isUse(shape) && shape.endOf !== null);
-const uses = allFound<Value, UseShape>(isUse);
+const lateOperands = allMade(
+  (shape) => isUse(shape) && shape.endOf !== null,
+  (value: Value, { endOf }: UseShape, node) => ({ value, block: held(node, endOf as string) }),
+);
+const useFields = byKind((kind) => fieldsWith(kind, isUse));
 const results = allHeld<Value>(isDefinition);
 const resultsHere = allHeld<Value>((shape) => isDefinition(shape) && shape.startOf === null);
 const blocks = allHeld<Block>(({ role }) => role === "block");
-const memories = allFound<Memory, MemoryShape>(({ role }) => role === "memory");
+const memories = allMade(
+  ({ role }) => role === "memory",
+  (memory: Memory, { access }: MemoryShape, node): MemoryAccess => ({
+    memory,
+    access: typeof access === "string" ? access : (access[(node as { readonly op: string }).op] as Access),
+  }),
+);
 const phaseBarriers = allHeld<PhaseBarrier>(({ role }) => role === "phaseBarrier");
-const variables = allFound<Variable, VariableShape>(({ role }) => role === "variable");
+const variables = allMade(
+  ({ role }) => role === "variable",
+  (variable: Variable, { does }: VariableShape): VariableAccess => ({ variable, does }),
+);
 
 /** The values that a node itself uses, not those that its blocks use; the test of a `while` counts. */
 export const operandsOf = (node: Node): readonly Value[] => operands[node.kind](node);
@@ -112,12 +128,19 @@ export const operandsOnEntry = (node: Node): readonly Value[] => operandsHere[no
 /** The values that a node uses whenever one of its blocks has run: the test of a `while`, after its condition. */
 export function operandsAtEndOf(node: Node, block: Block): readonly Value[] {
   const late = lateOperands[node.kind](node);
-  if (late.length === 0) return NOTHING;
-  return late.flatMap((one) => (held(node, one.shape.endOf as string) === block ? [one.held] : []));
+  return late.length === 0 ? NOTHING : late.flatMap((one) => (one.block === block ? [one.value] : []));
 }
 
-/** The operands with the word for each and the types that it may have. */
-export const usesOf = (node: Node): readonly Found<Value, UseShape>[] => uses[node.kind](node);
+/** Shows each operand with the word for it and the types that it may have. */
+export function seeUses(node: Node, see: (value: Value, shape: UseShape) => void): void {
+  for (const [name, shape] of useFields[node.kind]) {
+    const holds = held(node, name);
+    if (shape.role === "use") see(holds as Value, shape);
+    else if (shape.role === "list" && shape.of.role === "use")
+      for (const value of holds as readonly Value[]) see(value, shape.of);
+    else look(shape, holds, isUse, see as Seen);
+  }
+}
 
 /** The values that a node defines; a loop's induction value counts. */
 export const resultsOf = (node: Node): readonly Value[] => results[node.kind](node);
@@ -128,31 +151,14 @@ export const resultsHereOf = (node: Node): readonly Value[] => resultsHere[node.
 /** The blocks nested directly in a node, in the order in which they stand. */
 export const blocksOf = (node: Node): readonly Block[] => blocks[node.kind](node);
 
-export interface MemoryAccess {
-  readonly memory: Memory;
-  readonly access: Access;
-}
-
 /** The memories that a node itself touches, and what it does with each. */
-export function memoriesOf(node: Node): readonly MemoryAccess[] {
-  return memories[node.kind](node).map(({ held: memory, shape }) => {
-    const { access } = shape;
-    if (typeof access === "string") return { memory, access };
-    return { memory, access: access[(node as { readonly op: string }).op] as Access };
-  });
-}
+export const memoriesOf = (node: Node): readonly MemoryAccess[] => memories[node.kind](node);
 
 /** The phase barriers that a node itself touches. */
 export const phaseBarriersOf = (node: Node): readonly PhaseBarrier[] => phaseBarriers[node.kind](node);
 
-export interface VariableAccess {
-  readonly variable: Variable;
-  readonly does: "declare" | "read" | "write";
-}
-
 /** The variables that a node itself declares, reads or writes. */
-export const variablesOf = (node: Node): readonly VariableAccess[] =>
-  variables[node.kind](node).map(({ held: variable, shape }) => ({ variable, does: shape.does }));
+export const variablesOf = (node: Node): readonly VariableAccess[] => variables[node.kind](node);
 
 /** Whether a node may be left out if nobody uses what it gives. */
 export const isRemovable = (node: Node): boolean => rowOf(node).effect === "none";
