@@ -27,10 +27,14 @@ export function countUses(ir: KernelIR): Uses {
     counts[value.id] = (counts[value.id] ?? 0) + 1;
     blocks[value.id] ??= block;
   };
+  const isUsed = ({ id }: Value): boolean => (counts[id] ?? 0) > 0;
   const visit = (block: Block): void => {
-    for (const node of block.nodes.toReversed()) {
-      if (isRemovable(node) && !resultsOf(node).some(({ id }) => (counts[id] ?? 0) > 0)) continue;
-      for (const inner of blocksOf(node).toReversed()) {
+    for (let k = block.nodes.length - 1; k >= 0; k--) {
+      const node = block.nodes[k] as Node;
+      if (isRemovable(node) && !resultsOf(node).some(isUsed)) continue;
+      const inside = blocksOf(node);
+      for (let i = inside.length - 1; i >= 0; i--) {
+        const inner = inside[i] as Block;
         for (const operand of operandsAtEndOf(node, inner)) use(operand, inner);
         visit(inner);
       }
