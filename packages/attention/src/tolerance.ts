@@ -1,23 +1,12 @@
 /**
- * When a result of attention is right: FlashAttention-3's rule. An honest kernel in float32 may be a small factor
- * further from the float64 truth than plain attention in float32 is, plus one rounding of the output:
+ * When a result of attention is right: by the rule of `allowedError`, with factor 2, or 3 with a softcap. The same holds
+ * for the finite entries of the LSE; −Infinity must be −Infinity. A NaN never passes, not even where the truth is NaN.
  *
- *     max |out − ref64| ≤ r · max |low − ref64| + atol,   atol = 2 · max |(ref + 0.3 − 0.3) − ref|  in float32
- *
- * with r = 2, or 3 with a softcap. The same holds for the finite entries of the LSE; −Infinity must be −Infinity.
- * A NaN never passes, not even where the truth is NaN.
- *
- * Three refinements, for where the rule as written says little:
- * - `low` is one sample of rounding errors, and its largest comes from few rows that happen to be sensitive: an honest
- *   kernel would be off by more now and then. So `low` is evaluated in several orders of summation on the rows where
- *   it erred most.
- * - Where one key a row makes everything exact, the bound can come out as 0: it is at least four roundings of the
- *   largest value.
- * - 0.3 stands for outputs of about that size. Where all outputs are below 1/2000, atol is limited to 2^−13 of the
- *   largest, so that zeros never pass for small values.
+ * `low` is one sample of rounding errors, and its largest comes from few rows that happen to be sensitive: an honest kernel
+ * would be off by more now and then. So `low` is evaluated in several orders of summation on the rows where it erred most.
  */
 
-import { EvolverError } from "@evolver/base";
+import { allowedError, EvolverError, largestMagnitude } from "@evolver/base";
 import type { AttentionProblem } from "./problem.ts";
 import { lowAttention, referenceAttention } from "./reference.ts";
 import type { AttentionInputs, AttentionResult } from "./reference.ts";
@@ -67,10 +56,6 @@ const SENSITIVE_CHOSEN_ROWS = 32;
 const SUMMATION_ORDERS = 8;
 /** A handful of rows are few samples however they are summed: up to so many get four times the orders. */
 const FEW_ROWS = 32;
-/** Of the largest value: four roundings to float32. */
-const SMALLEST_RELATIVE_BOUND = 4 * 2 ** -24;
-/** Of the largest output. */
-const LARGEST_RELATIVE_ATOL = 2 ** -13;
 
 /**
  * Computes the float64 reference of a problem and the errors that the rule allows.
@@ -85,8 +70,8 @@ export function attentionTruth(
   const reference = referenceAttention(problem, inputs, chosen);
   const low = lowAttention(problem, inputs, chosen === undefined ? {} : { rows: chosen });
   const first = rowErrors(low, reference, chosen);
-  let lowError = largest(first.o);
-  let lowLseError = largest(first.lse);
+  let lowError = largestMagnitude(first.o);
+  let lowLseError = largestMagnitude(first.lse);
   const candidates = chosen === undefined ? [...first.lse.keys()] : [...chosen];
   const count = chosen === undefined ? SENSITIVE_ROWS : SENSITIVE_CHOSEN_ROWS;
   const rows = new Set([first.o, first.lse].flatMap((errors) => sensitiveRows(errors, candidates, count)));
@@ -94,17 +79,14 @@ export function attentionTruth(
   for (let order = 1; order < orders; order++) {
     const again = lowAttention(problem, inputs, { firstDim: order * 5, firstKey: order * 3, rows });
     const errors = rowErrors(again, reference, rows);
-    lowError = Math.max(lowError, largest(errors.o));
-    lowLseError = Math.max(lowLseError, largest(errors.lse));
+    lowError = Math.max(lowError, largestMagnitude(errors.o));
+    lowLseError = Math.max(lowLseError, largestMagnitude(errors.lse));
   }
   const factor = problem.softcap > 0 ? 3 : 2;
-  const largestOutput = largest(reference.o);
-  const atol = Math.min(roundingTolerance(reference.o), LARGEST_RELATIVE_ATOL * largestOutput);
-  const lseAtol = roundingTolerance(reference.lse);
   return {
     reference,
-    bound: Math.max(factor * lowError + atol, SMALLEST_RELATIVE_BOUND * largestOutput),
-    lseBound: Math.max(factor * lowLseError + lseAtol, SMALLEST_RELATIVE_BOUND * largest(reference.lse)),
+    bound: allowedError(reference.o, lowError, { factor }),
+    lseBound: allowedError(reference.lse, lowLseError, { factor, limited: false }),
   };
 }
 
@@ -203,25 +185,6 @@ function errorOf(actual: number, expected: number): number {
 /** How many bounds an error is; for choosing the worst of two tensors. */
 function inBounds(error: number, bound: number): number {
   return error === 0 ? 0 : error / bound;
-}
-
-/** 2 · max |(ref + 0.3 − 0.3) − ref| in float32: twice what rounding values of this size once does to them. */
-function roundingTolerance(reference: Float64Array): number {
-  const { fround } = Math;
-  const shift = fround(0.3);
-  let tolerance = 0;
-  for (const value of reference) {
-    if (!Number.isFinite(value)) continue;
-    const rounded = fround(value);
-    tolerance = Math.max(tolerance, Math.abs(fround(fround(rounded + shift) - shift) - rounded));
-  }
-  return 2 * tolerance;
-}
-
-function largest(values: Float64Array): number {
-  let magnitude = 0;
-  for (const value of values) if (Number.isFinite(value)) magnitude = Math.max(magnitude, Math.abs(value));
-  return magnitude;
 }
 
 interface RowErrors {

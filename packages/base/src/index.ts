@@ -9,3 +9,4 @@ export * from "./plot.ts";
 export * from "./random.ts";
 export * from "./schema.ts";
 export * from "./statistics.ts";
+export * from "./tolerance.ts";
