@@ -5,6 +5,7 @@ import type { Study } from "@evolver/lab";
 
 const studies: Readonly<Record<string, () => Promise<{ readonly study: Study }>>> = {
   attention: () => import("@evolver/attention/study"),
+  softmax: () => import("@evolver/softmax/study"),
 };
 
 /** In the order of the help. */

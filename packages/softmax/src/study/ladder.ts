@@ -1,0 +1,35 @@
+/** The ladder on one input. */
+
+import { buildOf, type Device } from "@evolver/device";
+import { openMachine, runLadder, verifyOutputs, type LadderOptions, type LadderReport } from "@evolver/lab";
+import { checkPoint, fitPoint, ladder, rowFlops, rowPlan, runClaims, type RowLimits } from "@evolver/softmax";
+import { expectedOf, objectiveCase } from "./cases.ts";
+import { countRows } from "./count.ts";
+import { parseProblem, titleOf } from "./input.ts";
+import { limitsOf } from "./limits.ts";
+
+/** @throws EvolverError UNKNOWN_RUNG, INVALID_POINT for a named rung that does not fit, and what the device throws */
+export async function rowLadder({ input, ...options }: LadderOptions): Promise<LadderReport> {
+  const problem = parseProblem(input);
+  const machine = await openMachine(input);
+  const objective = objectiveCase(problem, options.seed);
+  const expected = expectedOf(objective);
+  const own = ({ id, limits }: Device): RowLimits => limitsOf(id === "sim" ? null : limits);
+  return runLadder(
+    {
+      study: "softmax",
+      rungs: ladder,
+      inputTitle: titleOf(problem),
+      inputs: objective.inputs,
+      machine,
+      flops: rowFlops(problem),
+      fits: ({ point }, device) => checkPoint(point, problem, device.subgroupSize, own(device)) === null,
+      plan: ({ point }, device) =>
+        rowPlan(fitPoint(point, problem, device.subgroupSize, own(device)), problem, buildOf(device)),
+      verify: (outputs) => verifyOutputs(outputs, expected),
+      count: (bound) => countRows(bound, problem, machine),
+      claims: (rung, sim) => runClaims(sim, rung),
+    },
+    options,
+  );
+}
