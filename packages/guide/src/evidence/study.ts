@@ -6,7 +6,7 @@
 import type { Axis, Point } from "@evolver/lab";
 
 export interface MeasuredStudy {
-  /** As the command line names it: "softmax". */
+  /** As the command line names it. */
   readonly id: string;
   /** Before the names of its files in a folder that holds several studies: "softmax-"; the first one has none. */
   readonly prefix: string;

@@ -54,7 +54,7 @@ export interface AxisChange {
 }
 
 export interface LadderGuide {
-  /** As the command line names the study: "attention". */
+  /** As the command line names the study. */
   readonly study: string;
   /** "The attention ladder" */
   readonly title: string;
