@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findOpenSwitches } from "../tools/check/exhaustive.ts";
 import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "../tools/check/house.ts";
 import { readTree } from "../tools/check/tree.ts";
 
@@ -95,5 +96,56 @@ describe("a package", () => {
     ]);
     plant("packages/kernel/README.md", "# kernel\n\n```ts\nexport {};\n```\n");
     expect(findBarePackages(readTree(root))).toEqual([]);
+  });
+});
+
+describe("switches that let a case through", () => {
+  const over = (last: string): string =>
+    `export function f(x: "a" | "b"): number {\n  switch (x) {\n    case "a":\n      return 1;\n${last}  }\n  return 0;\n}`;
+
+  it.each([
+    "",
+    '    case "b":\n      return 2;\n',
+    "    default:\n      return 2;\n",
+    "    default:\n",
+    '    default:\n      console.log("b");\n',
+    "    default:\n      assertNeverMind(x);\n",
+    '    case "b":\n      assertNever(x, "x");\n',
+    '    default:\n      return () => assertNever(x, "x");\n',
+  ])("%s is found", (last) => {
+    plant("packages/kernel/src/a.ts", over(last));
+    expect(findOpenSwitches(readTree(root))).toEqual([
+      {
+        path: "packages/kernel/src/a.ts",
+        line: 2,
+        message: 'a switch over x does not end in "default: assertNever(...)"',
+      },
+    ]);
+  });
+
+  it.each([
+    '    default:\n      assertNever(x, "x");\n',
+    '    default:\n      return assertNever(x, "x");\n',
+    '    default:\n      throw assertNever(x, "x");\n',
+    '    default: {\n      assertNever(x, "x");\n    }\n',
+    '    default:\n      assertNever(x, "x");\n    case "b":\n      return 2;\n',
+  ])("%s is allowed", (last) => {
+    plant("packages/kernel/src/a.ts", over(last));
+    expect(findOpenSwitches(readTree(root))).toEqual([]);
+  });
+
+  it("are found in each other", () => {
+    const inner = over("").replace("export function f", "function g");
+    plant(
+      "packages/kernel/src/a.ts",
+      over(`    default: {\n${inner}\n      return assertNever(x, "x");\n    }\n`),
+    );
+    expect(findOpenSwitches(readTree(root))).toMatchObject([{ line: 7 }]);
+  });
+
+  it("are found in src only", () => {
+    plant("packages/kernel/test/a.ts", over(""));
+    plant("tools/a.ts", over(""));
+    expect(findOpenSwitches(readTree(root))).toEqual([]);
   });
 });

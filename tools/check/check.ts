@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./house.ts";
+import { findOpenSwitches } from "./exhaustive.ts";
 import { findCycles, findLayerProblems } from "./layers.ts";
 import type { Problem } from "./layers.ts";
 import { findStudyNames } from "./studies.ts";
@@ -52,6 +53,11 @@ const checks: readonly Check[] = [
     name: "studies",
     demands: "a study is named by its library and the registry alone",
     run: () => listed(findStudyNames(readTree(root))),
+  },
+  {
+    name: "exhaustive",
+    demands: "every switch in src ends in assertNever",
+    run: () => listed(findOpenSwitches(readTree(root))),
   },
   { name: "cycles", demands: "no circular imports", run: () => listed(findCycles(readTree(root))) },
   {

@@ -3,7 +3,7 @@
  * Pure; runs in a browser. Files are untrusted: everything the header claims is checked before it is believed.
  */
 
-import { EvolverError } from "@evolver/base";
+import { assertNever, EvolverError } from "@evolver/base";
 
 export type SafetensorsDtype = "F64" | "F32" | "F16" | "BF16" | "I32" | "U32";
 
@@ -210,6 +210,8 @@ function decode(dtype: SafetensorsDtype, bytes: Uint8Array<ArrayBuffer>): Safete
     }
     case "F16":
       return Float32Array.from(new Uint16Array(buffer), halfToFloat);
+    default:
+      return assertNever(dtype, "type of tensor");
   }
 }
 

@@ -1,6 +1,6 @@
 /** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
 
-import { duration, NOTHING } from "@evolver/base";
+import { assertNever, duration, NOTHING } from "@evolver/base";
 import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
 import { loadStudy } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
@@ -121,6 +121,8 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         progress.step(Math.max(0, cycle - first), cycles, "cycles done");
         break;
       }
+      default:
+        assertNever(event, "event");
     }
   };
 }

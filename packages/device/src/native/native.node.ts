@@ -1,6 +1,6 @@
 /** Devices that need native code or a package of Node's; each is loaded when it is asked for. */
 
-import { EvolverError } from "@evolver/base";
+import { assertNever, EvolverError } from "@evolver/base";
 import type { Device } from "../core/device.ts";
 
 export async function openNative(id: "webgpu" | "cuda" | "hip", options: object): Promise<Device> {
@@ -17,6 +17,8 @@ export async function openNative(id: "webgpu" | "cuda" | "hip", options: object)
       const { openHip } = await loading("hip", () => import("./hip/index.ts"));
       return openHip(options);
     }
+    default:
+      return assertNever(id, "native device");
   }
 }
 

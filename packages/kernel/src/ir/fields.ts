@@ -34,29 +34,29 @@ export interface VariableShape {
   readonly does: "declare" | "read" | "write";
 }
 
-export interface BlockShape {
+interface BlockShape {
   readonly role: "block";
   /** In JSON, the place in the list `blocks`; null: under the field's own name. */
   readonly branch: number | null;
 }
 
-export interface ChoiceShape {
+interface ChoiceShape {
   readonly role: "choice";
   readonly choices: readonly string[];
 }
 
-export interface ListShape {
+interface ListShape {
   readonly role: "list";
   readonly of: FieldShape;
 }
 
 /** Null stands for what is not there. */
-export interface OptionalShape {
+interface OptionalShape {
   readonly role: "optional";
   readonly of: FieldShape;
 }
 
-export interface RecordShape {
+interface RecordShape {
   readonly role: "record";
   readonly fields: Readonly<Record<string, FieldShape>>;
 }

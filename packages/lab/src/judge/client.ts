@@ -7,7 +7,7 @@ import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { EvolverError } from "@evolver/base";
+import { assertNever, EvolverError } from "@evolver/base";
 import type { StudyInput } from "../study/option.ts";
 import type { Study } from "../study/study.ts";
 import { failedVerdict } from "./verdict.ts";
@@ -90,6 +90,8 @@ class JudgeProcess {
         throw new EvolverError(answer.code, answer.message);
       case "opened":
         throw new EvolverError("JUDGE_FAILED", "The judge answered another question.");
+      default:
+        return assertNever(answer, "answer of the judge");
     }
   }
 

@@ -4,6 +4,7 @@
  * (suite.ts) writes the same cases as a C++ program.
  */
 
+import { assertNever } from "@evolver/base";
 import type { Kernel } from "@evolver/kernel";
 
 /** A buffer that cases of a test share by its name. */
@@ -83,6 +84,8 @@ export function inUnit(unit: Unit, workPerSecond: number): number {
       return 1e9 / workPerSecond;
     case "µs":
       return 1e6 / workPerSecond;
+    default:
+      return assertNever(unit, "unit");
   }
 }
 

@@ -3,6 +3,7 @@
  * fixed lengths. Not to scale of any machine: what matters is what overlaps.
  */
 
+import { assertNever } from "@evolver/base";
 import type { Subject } from "../subject.ts";
 import { line, MARGIN, rect, text, WIDTH, type Panel, type Role } from "@evolver/guide";
 
@@ -206,6 +207,8 @@ function timelineOf({ point }: Subject): Timeline {
       return roles(point.depth);
     case "staggered":
       return staggered();
+    default:
+      return assertNever(point.pipeline, "pipeline");
   }
 }
 
