@@ -176,9 +176,16 @@ function checkedProblem(device: Device, options: AttentionOptions | AttentionInt
       data: options[name].data,
       extents: extents[name],
       strides: strides[name],
+      arrays: true,
     });
   if (!into) return problem;
-  checkTensorData(device, { name: "o", data: options.o, extents: extents.o, strides: strides.o });
+  checkTensorData(device, {
+    name: "o",
+    data: options.o,
+    extents: extents.o,
+    strides: strides.o,
+    arrays: false,
+  });
   if (options.lse !== undefined) checkLse(device, options.lse, shape.batch * shape.headsQ * shape.seqQ);
   return problem;
 }

@@ -71,7 +71,13 @@ export async function prepareAttention(
   const { shape, strides } = problem;
   const extents = extentsOf(shape);
   for (const name of ["q", "k", "v", "o"] as const)
-    checkTensorData(device, { name, data: buffers[name], extents: extents[name], strides: strides[name] });
+    checkTensorData(device, {
+      name,
+      data: buffers[name],
+      extents: extents[name],
+      strides: strides[name],
+      arrays: false,
+    });
   if (buffers.lse !== undefined) checkLse(device, buffers.lse, shape.batch * shape.headsQ * shape.seqQ);
   if (spanOf(extents.o, strides.o) === 0)
     return {
@@ -129,6 +135,8 @@ function choosePoint(
 
 /** A tensor's data, and what of them the problem needs. */
 export interface TensorData {
+  /** Whether an array will do, which is then copied to the device. */
+  readonly arrays: boolean;
   readonly name: TensorName;
   readonly data: Float32Array | DeviceBuffer<"f32">;
   readonly extents: Extents;
@@ -136,8 +144,9 @@ export interface TensorData {
 }
 
 /** @throws EvolverError ATTENTION_DATA */
-export function checkTensorData(device: Device, { name, data, extents, strides }: TensorData): void {
-  if (!(data instanceof Float32Array)) checkBuffer(device, name, data);
+export function checkTensorData(device: Device, tensor: TensorData): void {
+  const { name, data, extents, strides, arrays } = tensor;
+  if (!arrays || !(data instanceof Float32Array)) checkBuffer(device, name, data, arrays);
   const needed = spanOf(extents, strides);
   if (data.length >= needed) return;
   const last = extents.map((extent) => extent - 1).join(", ");
@@ -150,20 +159,29 @@ export function checkTensorData(device: Device, { name, data, extents, strides }
 
 /** @throws EvolverError ATTENTION_DATA */
 export function checkLse(device: Device, lse: DeviceBuffer<"f32">, rows: number): void {
-  checkBuffer(device, "lse", lse);
+  checkBuffer(device, "lse", lse, false);
   if (lse.length >= rows) return;
   throw new EvolverError("ATTENTION_DATA", `lse has ${lse.length} elements; the problem has ${rows} rows`, {
     hint: "there is one logarithm for each row of queries: batch · headsQ · seqQ",
   });
 }
 
-function checkBuffer(device: Device, name: string, data: unknown): void {
+function checkBuffer(
+  device: Device,
+  name: string,
+  data: unknown,
+  arrays: boolean,
+): asserts data is OwnedBuffer {
   if (!(data instanceof OwnedBuffer))
-    throw new EvolverError(
-      "ATTENTION_DATA",
-      `the data of ${name} is neither a Float32Array nor a device buffer`,
-      { hint: "Float32Array.from(data) converts other arrays" },
-    );
+    throw arrays
+      ? new EvolverError(
+          "ATTENTION_DATA",
+          `the data of ${name} is neither a Float32Array nor a device buffer`,
+          { hint: "Float32Array.from(data) converts other arrays" },
+        )
+      : new EvolverError("ATTENTION_DATA", `${name} is no device buffer`, {
+          hint: `make one with createBuffer of the ${device.id} device`,
+        });
   if (data.owner !== (device as unknown))
     throw new EvolverError("ATTENTION_DATA", `the data of ${name} is a buffer of another device`, {
       hint: `make it with createBuffer of the ${device.id} device that runs the attention`,

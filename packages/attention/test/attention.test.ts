@@ -1,17 +1,18 @@
 /** `attention()` as users call it: what it gives, and what it refuses before anything runs. */
 
-import { openDevice } from "@evolver/device";
-import type { Device } from "@evolver/device";
+import { isClocked, openDevice, type Device } from "@evolver/device";
 import {
   attention,
   compareAttention,
   createProblem,
   ladder,
+  prepareAttention,
   randomInputs,
   toStrided,
 } from "@evolver/attention";
 import type { AttentionOptions, AttentionProblem, AttentionTensor } from "@evolver/attention";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasSwiftShader, useSwiftShader } from "../../../test/support/swiftshader.ts";
 
 const shape = { batch: 2, headsQ: 6, headsKv: 2, seqQ: 9, seqK: 12, dim: 16 };
 const qShape = [2, 6, 9, 16];
@@ -122,6 +123,102 @@ describe.each(["sim", "cpu"] as const)("attention on %s", (id) => {
       v: { data: v, shape: kShape.with(3, dim) },
     });
     expect(compareAttention(problem, { q, k, v }, given)).toMatchObject({ pass: true });
+  });
+});
+
+const present = hasSwiftShader ? (["sim", "cpu", "webgpu"] as const) : (["sim", "cpu"] as const);
+describe.each(present)("attention into buffers on %s", (id) => {
+  let device: Device;
+  beforeAll(async () => {
+    if (id === "webgpu") useSwiftShader();
+    device = await openDevice(id);
+  });
+  afterAll(() => device.close());
+
+  const problem = createProblem(shape, { causal: true });
+  const { inputs, tensors } = tensorsOf(problem);
+  const made = () => ({
+    q: device.createBuffer("f32", inputs.q),
+    k: device.createBuffer("f32", inputs.k),
+    v: device.createBuffer("f32", inputs.v),
+    o: device.createBuffer("f32", inputs.q.length + 7),
+    lse: device.createBuffer("f32", 2 * 6 * 9),
+  });
+  const rightIn = async ({ o, lse }: Pick<ReturnType<typeof made>, "o" | "lse">) => {
+    const given = { o: await o.read(0, inputs.q.length), lse: await lse.read() };
+    expect(compareAttention(problem, inputs, given)).toMatchObject({ pass: true });
+  };
+
+  it("writes where it is told to, and reads nothing back", async () => {
+    const { o, lse } = made();
+    const written = await attention(device, { ...tensors, causal: true, o, lse });
+    expect(Object.keys(written)).toEqual(["result"]);
+    await rightIn({ o, lse });
+    const alone = device.createBuffer("f32", inputs.q.length);
+    await attention(device, { ...tensors, causal: true, o: alone });
+    expect(await alone.read()).toEqual(await o.read(0, inputs.q.length));
+  });
+
+  it.each([undefined, "k02", "k08"])(
+    "prepared once, it runs and is enqueued again and again (%s)",
+    async (kernel) => {
+      const buffers = made();
+      const attend = await prepareAttention(device, problem, buffers, { kernel });
+      expect(attend.enqueue !== null).toBe(isClocked(device));
+      for (let again = 0; again < 2; again++) {
+        await buffers.o.write(new Float32Array(inputs.q.length).fill(Number.NaN));
+        if (attend.enqueue !== null && isClocked(device)) {
+          attend.enqueue();
+          await device.synchronize();
+        } else await attend.run();
+        await rightIn(buffers);
+      }
+      attend.destroy();
+      await rightIn(buffers);
+    },
+  );
+
+  it("one attention's output is the next one's input, without a wait between them", async () => {
+    const { k, v, q, o: middle } = made();
+    const o = device.createBuffer("f32", inputs.q.length);
+    const [first, second] = [
+      await prepareAttention(device, problem, { q, k, v, o: middle }),
+      await prepareAttention(device, problem, { q: middle, k, v, o }),
+    ];
+    if (first.enqueue !== null && second.enqueue !== null) {
+      first.enqueue();
+      second.enqueue();
+    } else {
+      const running = [first.run(), second.run()];
+      await Promise.all(running);
+    }
+    const between = (await middle.read(0, inputs.q.length)) as Float32Array;
+    const given = { o: await o.read(), lse: null };
+    expect(compareAttention(problem, { ...inputs, q: between }, given)).toMatchObject({ pass: true });
+  });
+
+  it("refuses buffers that are too short, and runs nothing where there is nothing", async () => {
+    const { q, k, v, o, lse } = made();
+    const short = device.createBuffer("f32", 5);
+    await expect(prepareAttention(device, problem, { q, k, v, o: short })).rejects.toMatchObject({
+      code: "ATTENTION_DATA",
+      message: expect.stringContaining("o has 5 elements"),
+    });
+    await expect(prepareAttention(device, problem, { q, k, v, o, lse: short })).rejects.toMatchObject({
+      code: "ATTENTION_DATA",
+      message: expect.stringContaining("lse has 5 elements; the problem has 108 rows"),
+    });
+    const written = attention(device, { ...tensors, o: new Float32Array(5000) as never, lse });
+    await expect(written).rejects.toMatchObject({
+      code: "ATTENTION_DATA",
+      message: expect.stringContaining("o is no device buffer"),
+    });
+    const none = createProblem({ ...shape, seqQ: 0 });
+    const attend = await prepareAttention(device, none, { q: short, k, v, o: short });
+    expect(attend.point).toBeNull();
+    attend.enqueue?.();
+    expect(await attend.run()).toEqual({ timeMs: null, counters: null, findings: [] });
+    attend.destroy();
   });
 });
 
