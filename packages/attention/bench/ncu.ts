@@ -23,7 +23,7 @@ import {
 import { factsOf, h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { countPlan } from "../src/study/counters.ts";
+import { countAttention } from "../src/study/counters.ts";
 import { parseShape } from "../src/study/shape.ts";
 import {
   comparisons,
@@ -196,7 +196,12 @@ async function countRung(id: string, own: AttentionProblem, device: Device): Pro
   const inputs = { ...randomInputs(own, { seed }) };
   const bound = await bindPlan(device, plan, { inputs });
   try {
-    const { counters } = await countPlan(bound, () => inputs, own, h200Datasheet, seed);
+    const { counters } = await countAttention(bound, {
+      problem: own,
+      machine: h200Datasheet,
+      seed,
+      inputs: () => inputs,
+    });
     const size = plan.kernels[0]?.workgroupSize.reduce((product, extent) => product * extent, 1) ?? 0;
     return {
       counters,

@@ -11,7 +11,11 @@ const NARROWEST_GPU = 16;
 const PROCESSOR_REGISTERS = 96;
 
 /** The device's limits, but no more than every CUDA kernel gets, so that points mean the same everywhere. */
-export function limitsOf({ id, limits, subgroupSize }: Device): WorkgroupLimits {
+export function limitsOf({
+  id,
+  limits,
+  subgroupSize,
+}: Pick<Device, "id" | "limits" | "subgroupSize">): WorkgroupLimits {
   return {
     sharedBytes: Math.min(DEFAULT_LIMITS.sharedBytes, limits.maxSharedBytes),
     invocations: Math.min(DEFAULT_LIMITS.invocations, limits.maxInvocationsPerWorkgroup),

@@ -39,8 +39,8 @@ export function fitConstants(pairs: readonly Pair[], machine: MachineProfile, se
 
 /** Of the logarithms of predicted over measured: the mean of their sizes, and some of their root mean square. */
 export function lossOf(pairs: readonly Pair[], machine: MachineProfile, constants: ModelConstants): number {
-  const errors = pairs.map(({ foreseen, timeMs }) =>
-    Math.log(foreseen.model(machine, constants).timeMs / timeMs),
+  const errors = pairs.map(({ prediction, timeMs }) =>
+    Math.log(prediction.model(machine, constants).timeMs / timeMs),
   );
   return mean(errors.map(Math.abs)) + OUTLIERS * Math.sqrt(mean(errors.map((error) => error * error)));
 }

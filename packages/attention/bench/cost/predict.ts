@@ -11,7 +11,7 @@ import {
   type ModelledTime,
 } from "@evolver/machine";
 import { openSim, type Counters } from "@evolver/device";
-import { Foresight, type Foreseen } from "../../src/study/predict.ts";
+import { TimePredictor, type Prediction } from "../../src/study/predict.ts";
 import { describePoint } from "../../src/study/points.ts";
 import { parseShape } from "../../src/study/shape.ts";
 import type { MeasuredCandidate, MeasuredReport } from "./measure.ts";
@@ -19,11 +19,11 @@ import type { MeasuredCandidate, MeasuredReport } from "./measure.ts";
 /** Which half of the candidates one is in: constants are fitted on one, the model is judged on the other. */
 type Half = "fitted" | "held out";
 
-/** One candidate on one shape, measured and foreseen. */
+/** One candidate on one shape, measured and predicted. */
 export interface Pair extends MeasuredCandidate {
   readonly shape: string;
   readonly half: Half;
-  readonly foreseen: Foreseen;
+  readonly prediction: Prediction;
 }
 
 export interface Agreement {
@@ -86,7 +86,7 @@ export type CountedCandidates = Readonly<Record<string, Counters>>;
 
 const keyOf = (shape: string, id: string): string => `${shape} ${id}`;
 
-/** Pairs all candidates with what is foreseen of them. Counting is shared out over the processor's cores. */
+/** Pairs all candidates with what is predicted of them. Counting is shared out over the processor's cores. */
 export async function pairUp(measured: MeasuredReport, file: string): Promise<readonly Pair[]> {
   const count = Math.max(1, Math.min(8, availableParallelism()));
   const slices = await Promise.all(
@@ -95,13 +95,13 @@ export async function pairUp(measured: MeasuredReport, file: string): Promise<re
   const counted: CountedCandidates = Object.assign({}, ...slices) as CountedCandidates;
   const sim = openSim({ subgroup: measured.subgroup, checks: false });
   try {
-    const foresight = new Foresight(sim);
+    const predictor = new TimePredictor(sim);
     const pairs: Pair[] = [];
     for (const { shape, entries } of measured.shapes) {
       const problem = parseShape(shape);
       for (const [k, entry] of entries.entries()) {
-        const foreseen = await foresight.foresee(entry.point, problem, counted[keyOf(shape, entry.id)]);
-        pairs.push({ ...entry, shape, half: halfOf(entry.id, k), foreseen });
+        const prediction = await predictor.predict(entry.point, problem, counted[keyOf(shape, entry.id)]);
+        pairs.push({ ...entry, shape, half: halfOf(entry.id, k), prediction });
       }
     }
     return pairs;
@@ -143,11 +143,11 @@ export async function countSlice(
   const sim = openSim({ subgroup: measured.subgroup, checks: false });
   const counted: Record<string, Counters> = {};
   try {
-    const foresight = new Foresight(sim);
+    const predictor = new TimePredictor(sim);
     for (const { shape, entries } of measured.shapes) {
       const problem = parseShape(shape);
       for (const [k, { id, point }] of entries.entries())
-        if (k % of === index) counted[keyOf(shape, id)] = (await foresight.foresee(point, problem)).counters;
+        if (k % of === index) counted[keyOf(shape, id)] = (await predictor.predict(point, problem)).counters;
     }
     return counted;
   } finally {
@@ -160,7 +160,7 @@ export function agreementOf(
   machine: MachineProfile,
   constants: ModelConstants = MODEL_CONSTANTS,
 ): Agreement {
-  const predicted = pairs.map(({ foreseen }) => foreseen.model(machine, constants).timeMs);
+  const predicted = pairs.map(({ prediction }) => prediction.model(machine, constants).timeMs);
   const measured = pairs.map(({ timeMs }) => timeMs);
   const errors = predicted.map((value, i) => Math.abs(value / (measured[i] as number) - 1));
   return {
@@ -189,7 +189,7 @@ export function reportOf(
   machine: MachineProfile,
   about: Pick<PredictedReport, "origin" | "secondsOfCounting">,
 ): PredictedReport {
-  const judged = pairs.map((pair) => ({ pair, modelled: pair.foreseen.model(machine) }));
+  const judged = pairs.map((pair) => ({ pair, modelled: pair.prediction.model(machine) }));
   const off = ({ pair, modelled }: (typeof judged)[number]): number =>
     Math.abs(Math.log(modelled.timeMs / pair.timeMs));
   return {

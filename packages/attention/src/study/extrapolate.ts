@@ -8,6 +8,7 @@
 import { attentionPlan, createProblem, type AttentionProblem, type FlashPoint } from "@evolver/attention";
 import { bindPlan, buildOf, type Counters, type Device } from "@evolver/device";
 import { EvolverError, mean } from "@evolver/base";
+import { countersOf, mixCounters } from "@evolver/lab";
 
 /** Work of one tile of queries that sees so many keys: `least` of them, and `step` more. */
 interface TileWork {
@@ -50,7 +51,7 @@ export class Extrapolator {
     const { least, step, atLeast, atMore } = await work;
     const seeing = (keys: number): Counters => {
       const further = (keys - least) / step;
-      return mix(atLeast, atMore, tiles * (1 - further), tiles * further);
+      return mixCounters(atLeast, atMore, tiles * (1 - further), tiles * further);
     };
     const [exactly, wholly] = meanKeys(point, problem, group, keyUnit(point, this.#sim.subgroupSize));
     const { globalReadBytes, globalSectors } = seeing(exactly);
@@ -80,9 +81,7 @@ export class Extrapolator {
       inputs: { q: zeros(headsQ * seqQ * dim), k: zeros(seqK * dim), v: zeros(seqK * dim) },
     });
     try {
-      const [result] = await bound.run(() => [0]);
-      if (result?.counters) return result.counters;
-      throw new EvolverError("NO_COUNTERS", "the device counts nothing; counters come from `sim`");
+      return countersOf((await bound.run(() => [0]))[0]);
     } finally {
       bound.destroy();
     }
@@ -113,14 +112,4 @@ function meanKeys(
   for (let first = 0; first < seqQ; first += queries)
     seen.push(Math.max(0, Math.min(seqQ, Math.ceil(first + queries)) + seqK - seqQ));
   return [mean(seen), mean(seen.map(whole))];
-}
-
-/** The sum of both, each times its factor. */
-function mix<T extends object>(a: T, b: T, ofA: number, ofB: number): T {
-  return Object.fromEntries(
-    Object.entries(a).map(([name, value]: [string, number | object]) => {
-      const other = b[name as keyof T] as number & object;
-      return [name, typeof value === "number" ? ofA * value + ofB * other : mix(value, other, ofA, ofB)];
-    }),
-  ) as T;
 }

@@ -1,16 +1,8 @@
 /** Counters of single tiles of a persistent kernel, and from them of a whole launch. */
 
 import { scaleCounters } from "@evolver/machine";
-import {
-  bindPlan,
-  type AnyTypedArray,
-  type BoundPlan,
-  type Counters,
-  type RunnablePlan,
-} from "@evolver/device";
-import { EvolverError } from "@evolver/base";
-
-export type Inputs = Readonly<Record<string, AnyTypedArray>>;
+import { bindPlan, type BoundPlan, type Counters, type RunnablePlan } from "@evolver/device";
+import { countersOf, mixCounters, type Inputs } from "@evolver/lab";
 
 /**
  * Counts what a launch of all tiles would do, from some of them on the simulator. Its workgroups ask once a tile, and
@@ -48,19 +40,8 @@ export async function countTiles(
  */
 async function countFrom(bound: BoundPlan, first: number, end: number, workgroups: 1 | 2): Promise<Counters> {
   await bound.write("tiles", Uint32Array.of(first));
-  const { counters } = await bound.runChanged({ workgroups, args: { tileCount: end }, sample: [0] });
-  if (counters !== null) return counters;
-  throw new EvolverError("NO_COUNTERS", "the device counts nothing; counters come from `sim`");
+  return countersOf(await bound.runChanged({ workgroups, args: { tileCount: end }, sample: [0] }));
 }
 
-const plus = (a: Counters, b: Counters): Counters => combine(a, b, 1);
-const minus = (a: Counters, b: Counters): Counters => combine(a, b, -1);
-
-function combine<T extends object>(a: T, b: T, sign: 1 | -1): T {
-  return Object.fromEntries(
-    Object.entries(a).map(([name, value]: [string, number | object]) => {
-      const other = b[name as keyof T] as number & object;
-      return [name, typeof value === "number" ? value + sign * other : combine(value, other, sign)];
-    }),
-  ) as T;
-}
+const plus = (a: Counters, b: Counters): Counters => mixCounters(a, b, 1, 1);
+const minus = (a: Counters, b: Counters): Counters => mixCounters(a, b, 1, -1);

@@ -4,11 +4,11 @@ import { attentionPlan, type AttentionProblem, type FlashPoint } from "@evolver/
 import type { MachineProfile, ModelConstants, ModelledTime } from "@evolver/machine";
 import { buildOf, type Counters, type Device, type MemoryCounters } from "@evolver/device";
 import type { KernelIR } from "@evolver/kernel";
-import { modelLaunch } from "./counters.ts";
+import { modelLaunch } from "@evolver/lab";
 import { Extrapolator } from "./extrapolate.ts";
 
 /** What the model needs to know of a launch; with it, other profiles and constants cost nothing. */
-export interface Foreseen {
+export interface Prediction {
   readonly counters: Counters;
   readonly tiles: number;
   model(machine: MachineProfile, constants?: ModelConstants): ModelledTime;
@@ -37,7 +37,7 @@ function withMemory(counters: Counters, name: string, other: MemoryCounters | un
 }
 
 /** Remembers what it counted: the same point on other lengths of the same kind is quick. */
-export class Foresight {
+export class TimePredictor {
   readonly #sim: Device;
   readonly #extrapolator: Extrapolator;
 
@@ -51,7 +51,7 @@ export class Foresight {
    * @param known the launch's counters, where they have been counted before
    * @throws EvolverError what planning does, MASK_UNSUPPORTED under a window
    */
-  async foresee(point: FlashPoint, problem: AttentionProblem, known?: Counters): Promise<Foreseen> {
+  async predict(point: FlashPoint, problem: AttentionProblem, known?: Counters): Promise<Prediction> {
     const plan = attentionPlan(point, problem, buildOf(this.#sim));
     const [launch] = plan.launches;
     const tileCount = launch?.args["tileCount"];

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { attentionPlan, fitPoint, randomInputs, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type Counters, type PlanLaunch } from "@evolver/device";
-import { countPlan, sampleOf, sectionSampleOf } from "../../src/study/counters.ts";
+import { countAttention, sampleOf, sectionSampleOf } from "../../src/study/counters.ts";
 import { countTiles } from "../../src/study/persistent.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
@@ -90,7 +90,12 @@ async function countBoth(shape: string, rung: string) {
   const inputs = { ...randomInputs(problem, { seed: 1 }) };
   const bound = await bindPlan(device, attentionPlan(point, problem, buildOf(device)), { inputs });
   try {
-    const counted = await countPlan(bound, () => inputs, problem, h200Datasheet, 5);
+    const counted = await countAttention(bound, {
+      problem,
+      machine: h200Datasheet,
+      seed: 5,
+      inputs: () => inputs,
+    });
     const [full] = await bound.run();
     return { ...counted, full: full?.counters as Counters };
   } finally {

@@ -2,17 +2,17 @@ import { attentionPlan, fitPoint, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type SimDevice } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { countPlan } from "../../src/study/counters.ts";
-import { Foresight } from "../../src/study/predict.ts";
+import { countAttention } from "../../src/study/counters.ts";
+import { TimePredictor } from "../../src/study/predict.ts";
 import { parseShape } from "../../src/study/shape.ts";
 import { study } from "@evolver/attention/study";
 import { randomInputs } from "@evolver/attention";
 
 let sim: SimDevice;
-let foresight: Foresight;
+let predictor: TimePredictor;
 beforeAll(() => {
   sim = openSim({ subgroup: h200Datasheet.subgroupSize, checks: false });
-  foresight = new Foresight(sim);
+  predictor = new TimePredictor(sim);
 });
 afterAll(() => sim.close());
 
@@ -23,16 +23,21 @@ it.each([
   ["B1,H8,S128,D32", "k04"],
   ["B1,H8,S128,D32,causal", "k02"],
   ["B1,Hq4,Hkv2,S128,D32", "k08"],
-])("foresees on %s what counting a launch of %s gives", async (shape, rung) => {
+])("predicts on %s what counting a launch of %s gives", async (shape, rung) => {
   const problem = parseShape(shape);
   const point = pointOf(rung, shape);
   const inputs = { ...randomInputs(problem, { seed: 1 }) };
   const bound = await bindPlan(sim, attentionPlan(point, problem, buildOf(sim)), { inputs });
   try {
-    const { modelled, tiles } = await countPlan(bound, () => inputs, problem, h200Datasheet, 1);
-    const foreseen = await foresight.foresee(point, problem);
-    expect(foreseen.tiles).toBe(tiles);
-    expect(foreseen.model(h200Datasheet).timeMs / modelled.timeMs).toBeCloseTo(1, 1);
+    const { modelled, tiles } = await countAttention(bound, {
+      problem,
+      machine: h200Datasheet,
+      seed: 1,
+      inputs: () => inputs,
+    });
+    const predicted = await predictor.predict(point, problem);
+    expect(predicted.tiles).toBe(tiles);
+    expect(predicted.model(h200Datasheet).timeMs / modelled.timeMs).toBeCloseTo(1, 1);
   } finally {
     bound.destroy();
   }
@@ -43,7 +48,7 @@ it("orders rungs at a size that is never run here as an H200 was measured to", a
   const times: number[] = [];
   for (const rung of ["k11", "k04", "k01", "k02"])
     times.push(
-      (await foresight.foresee(pointOf(rung, shape), parseShape(shape))).model(h200Datasheet).timeMs,
+      (await predictor.predict(pointOf(rung, shape), parseShape(shape))).model(h200Datasheet).timeMs,
     );
   expect(times).toEqual(times.toSorted((a, b) => a - b));
   // 30.2 ms of k04 and 132 of k02, measured.
@@ -54,9 +59,9 @@ it("orders rungs at a size that is never run here as an H200 was measured to", a
 
 it("takes counters that are known already, and another profile, without counting again", async () => {
   const shape = "B1,H8,S128,D32";
-  const { counters } = await foresight.foresee(pointOf("k04", shape), parseShape(shape));
+  const { counters } = await predictor.predict(pointOf("k04", shape), parseShape(shape));
   const doubled = { ...counters, sharedPasses: counters.sharedPasses * 100 };
-  const known = await foresight.foresee(pointOf("k04", shape), parseShape(shape), doubled);
+  const known = await predictor.predict(pointOf("k04", shape), parseShape(shape), doubled);
   expect(known.counters).toBe(doubled);
   const fast = known.model(h200Datasheet).timeMs;
   const slow = known.model({ ...h200Datasheet, clockGHz: { value: 0.99, source: "assumed" } }).timeMs;

@@ -15,6 +15,7 @@ import {
 import type { MachineProfile } from "@evolver/machine";
 import { compareOutputs } from "../judge/outputs.ts";
 import type { Expected } from "./case.ts";
+import { defaultMachine } from "./machine.ts";
 import type { Inputs } from "./measure.ts";
 import type { CountedPlan } from "./modelled.ts";
 import type { LadderOptions, LadderReport, RungReport } from "./report.ts";
@@ -52,7 +53,7 @@ export interface OpenLadder<R extends RungText> {
   verify(outputs: Readonly<Record<string, AnyTypedArray>>): Verified;
   /** Counts the rung on the simulator. */
   count(bound: RunnablePlan, seed: number): Promise<CountedPlan>;
-  /** @param sim with subgroups as wide as the machine's */
+  /** @param sim with subgroups as wide as the default machine's */
   claims(rung: R, sim: Device): Promise<readonly ClaimResult[]>;
 }
 
@@ -86,7 +87,7 @@ export async function runLadder<R extends RungText>(
 ): Promise<LadderReport> {
   const named = ids?.map((each) => findRung(ladder.rungs, each)) ?? null;
   const { machine } = ladder;
-  const sim = await openDevice("sim", { subgroup: machine.subgroupSize });
+  const sim = await openDevice("sim", { subgroup: defaultMachine.subgroupSize });
   const device = id === "sim" ? await openDevice("cpu") : await openDevice(id as DeviceId);
   const bound: BoundPlan[] = [];
   try {

@@ -1,7 +1,15 @@
 /** What candidates are built for and timed on. */
 
-import { deviceRows, openDevice, type DeviceId, type DeviceLimits, type MachineFacts } from "@evolver/device";
-import type { MachineProfile } from "@evolver/machine";
+import {
+  deviceRows,
+  isClocked,
+  isDeviceId,
+  openDevice,
+  type DeviceId,
+  type DeviceLimits,
+  type MachineFacts,
+} from "@evolver/device";
+import { defaultMachine } from "./machine.ts";
 
 export interface Target {
   readonly id: DeviceId;
@@ -18,28 +26,19 @@ export interface Target {
 }
 
 /**
- * Looks at the device once. On the simulator, candidates are built for the machine.
+ * Looks at the device once. On the simulator, candidates are built for subgroups as wide as the default machine's.
  *
  * @throws EvolverError what opening the device throws
  */
-export async function targetOf(id: string, { subgroupSize: width }: MachineProfile): Promise<Target> {
-  // An unknown one is refused by openDevice.
-  const row = Object.hasOwn(deviceRows, id) ? deviceRows[id as DeviceId] : deviceRows.cuda;
-  const { measures: measured, clocked } = row;
-  if (!measured)
-    return {
-      id: id as DeviceId,
-      name: id,
-      subgroupSize: width,
-      limits: null,
-      measured,
-      clocked,
-      machine: null,
-    };
+export async function targetOf(id: string): Promise<Target> {
+  if (isDeviceId(id) && !deviceRows[id].measures) {
+    const { subgroupSize } = defaultMachine;
+    return { id, name: id, subgroupSize, limits: null, measured: false, clocked: false, machine: null };
+  }
   const device = await openDevice(id as DeviceId);
   try {
     const { name, subgroupSize, limits, machine = null } = device;
-    return { id: device.id, name, subgroupSize, limits, measured, clocked, machine };
+    return { id: device.id, name, subgroupSize, limits, measured: true, clocked: isClocked(device), machine };
   } finally {
     await device.close();
   }

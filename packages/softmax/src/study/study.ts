@@ -142,7 +142,7 @@ export const study: Study<RowPoint, RowShape> = {
   parseInput: async (options) => ({ ...parseProblem(options), ...(await parseMachine(options)) }),
   open: async (input, { id }) => {
     const machine = await openMachine(input);
-    return new OpenRows(parseProblem(input), machine, await targetOf(id, machine));
+    return new OpenRows(parseProblem(input), machine, await targetOf(id));
   },
   ladder: { rungs: ladder, run: rowLadder },
   // Most of those who open the study write no guide.

@@ -3,11 +3,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attentionPlan, fitPoint, randomInputs, rungById } from "@evolver/attention";
+import { countModuleCandidate, drawnWorkgroups } from "@evolver/lab";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type Counters, type Device, type Plan } from "@evolver/device";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import { sampleOf } from "../../src/study/counters.ts";
-import { countForeign, drawWorkgroups } from "../../src/study/foreign.ts";
+import { workOf } from "../../src/study/work.ts";
 import { parseShape } from "../../src/study/shape.ts";
 
 let device: Device;
@@ -26,7 +27,7 @@ async function countedAs(plan: Plan, shape: string, pick: number) {
   const problem = parseShape(shape);
   const bound = await bindPlan(device, plan, { inputs: { ...randomInputs(problem, { seed: 1 }) } });
   try {
-    return await countForeign(bound, problem, h200Datasheet, pick);
+    return await countModuleCandidate(bound, h200Datasheet, workOf(problem), pick);
   } finally {
     bound.destroy();
   }
@@ -100,7 +101,7 @@ describe("the workgroups that stand for all", () => {
   it("are distinct, in order, some or all, and misjudge nothing that grows evenly", () => {
     fc.assert(
       fc.property(arbitrary, ({ workgroups, sequence, pick }) => {
-        const sample = drawWorkgroups(workgroups, parseShape(`H8,S${sequence},D64`), pick);
+        const sample = drawnWorkgroups(workgroups, workOf(parseShape(`H8,S${sequence},D64`)), pick);
         if (sample === null) return;
         expect(sample.length).toBeLessThan(workgroups);
         expect(sample).toEqual([...new Set(sample)].toSorted((a, b) => a - b));
@@ -115,8 +116,9 @@ describe("the workgroups that stand for all", () => {
 
   it("are any of them, from pick to pick", () => {
     const seen = new Set<number>();
+    const work = workOf(parseShape("H8,S1024,D64"));
     for (let pick = 0; pick < 200; pick++)
-      for (const index of drawWorkgroups(WORKGROUPS, parseShape("H8,S1024,D64"), pick) ?? []) seen.add(index);
+      for (const index of drawnWorkgroups(WORKGROUPS, work, pick) ?? []) seen.add(index);
     expect(seen.size).toBe(WORKGROUPS);
   });
 });
