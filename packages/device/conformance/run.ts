@@ -1,8 +1,16 @@
 /** Runs conformance cases on a device. Free of Node and of any test runner. */
 
 import type { ElementType, Kernel } from "@evolver/kernel";
-import { SimulationError } from "../src/index.ts";
-import type { Device, DeviceBuffer, DeviceId, Finding, Launch, Program, RunResult } from "../src/index.ts";
+import { bindPlan, buildOf, deviceRows, SimulationError, workgroupCounts } from "../src/index.ts";
+import type {
+  AnyTypedArray,
+  Device,
+  DeviceBuffer,
+  DeviceId,
+  Finding,
+  Plan,
+  RunResult,
+} from "../src/index.ts";
 import type { Accuracy, Capability, Case, KernelCase, Launched, Target } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { difference } from "./compare.ts";
@@ -125,35 +133,62 @@ async function runKernelCase(
 ): Promise<void> {
   const prepared = item.prepare(target);
   const launches: readonly Launched[] = Array.isArray(prepared) ? prepared : [prepared as Launched];
-  const programs = new Map<Launched["kernel"], Program>();
   for (const launched of launches) {
-    const { kernel } = launched;
-    const program = programs.get(kernel) ?? ((await device.compile(kernel)) as unknown as Program);
-    programs.set(kernel, program);
-    const args: Record<string, number | DeviceBuffer> = {};
     for (const [name, value] of Object.entries(launched.args)) {
-      if (typeof value === "number") args[name] = value;
-      else if ("from" in value && !ArrayBuffer.isView(value))
-        args[name] = buffers.get(value.from) as DeviceBuffer;
-      else {
-        const buffer = device.createBuffer(elementOf(kernel, name), value as never);
-        buffers.get(name)?.destroy();
-        buffers.set(name, buffer);
-        args[name] = buffer;
-      }
+      if (!isArray(value)) continue;
+      buffers.get(name)?.destroy();
+      buffers.set(name, device.createBuffer(elementOf(launched.kernel, name), value as never));
     }
-    const findings = await findingsOf(program.run({ workgroups: launched.workgroups, args } as Launch));
-    if (device.id === "sim") checkFindings(findings, launched);
+    const plan = planOf(launched, device, buffers);
+    const own = plan.buffers.map(({ name }) => [name, buffers.get(name) as DeviceBuffer] as const);
+    const bound = await bindPlan(device, plan, { buffers: Object.fromEntries(own) });
+    const findings = await findingsOf(bound.run());
+    if (deviceRows[device.id].reports) checkFindings(findings, launched);
     for (const [name, expected] of Object.entries(launched.expected)) {
-      const problem = difference(name, await (args[name] as DeviceBuffer).read(), expected, target);
+      const problem = difference(name, await bound.read(bufferOf(launched, name)), expected, target);
       if (problem !== null) throw new Error(problem);
     }
   }
 }
 
-async function findingsOf(run: Promise<RunResult>): Promise<readonly Finding[]> {
+/** The launch as a plan over the case's buffers, which all hold something already. */
+function planOf(launched: Launched, device: Device, buffers: ReadonlyMap<string, DeviceBuffer>): Plan {
+  const { kernel, workgroups, args } = launched;
+  const names = Object.entries(args).flatMap(([name, value]) =>
+    typeof value === "number" ? [] : [bufferOf(launched, name)],
+  );
+  return {
+    kernels: [(kernel as unknown as Kernel).build(buildOf(device))],
+    buffers: [...new Set(names)].map((name) => {
+      const { element, length } = buffers.get(name) as DeviceBuffer;
+      return { name, role: "input", element, length };
+    }),
+    launches: [
+      {
+        kernel: 0,
+        workgroups: workgroupCounts(workgroups),
+        args: Object.fromEntries(
+          Object.entries(args).map(([name, value]) => [
+            name,
+            typeof value === "number" ? value : { buffer: bufferOf(launched, name) },
+          ]),
+        ),
+      },
+    ],
+  };
+}
+
+const isArray = (value: Launched["args"][string]): value is AnyTypedArray => ArrayBuffer.isView(value);
+
+/** The name of the buffer that a parameter is given: its own, or that of an earlier launch. */
+function bufferOf({ args }: Launched, name: string): string {
+  const value = args[name];
+  return typeof value === "object" && !isArray(value) ? value.from : name;
+}
+
+async function findingsOf(run: Promise<readonly RunResult[]>): Promise<readonly Finding[]> {
   try {
-    return (await run).findings;
+    return (await run).flatMap(({ findings }) => findings);
   } catch (error) {
     if (error instanceof SimulationError) return error.findings;
     throw error;

@@ -22,6 +22,7 @@ import type {
   TypeDescriptor,
 } from "@evolver/kernel";
 import { checkPlan, planInvalid } from "./check.ts";
+import { workgroupCounts } from "./plan.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanBuild, PlanLaunch, PlanTypes } from "./plan.ts";
 
 /** The names of buffers that hold elements of a type. */
@@ -88,7 +89,7 @@ function builder<B extends PlanTypes>(build: PlanBuild, plan: Plan): PlanBuilder
       const known = plan.kernels.indexOf(ir);
       const launch: PlanLaunch = {
         kernel: known < 0 ? plan.kernels.length : known,
-        workgroups: counts(workgroups),
+        workgroups: workgroupCounts(workgroups),
         args: argumentsOf(ir, args),
       };
       const kernels = known < 0 ? [...plan.kernels, ir] : plan.kernels;
@@ -99,13 +100,6 @@ function builder<B extends PlanTypes>(build: PlanBuild, plan: Plan): PlanBuilder
       return plan as Plan<B>;
     },
   };
-}
-
-/** Workgroups on x, y and z. */
-export function counts(workgroups: number | readonly [number, number?, number?]): PlanLaunch["workgroups"] {
-  if (typeof workgroups === "number") return [workgroups, 1, 1];
-  const [x, y = 1, z = 1] = workgroups;
-  return [x, y, z];
 }
 
 function argumentsOf(ir: KernelIR, args: Readonly<Record<string, unknown>>): PlanLaunch["args"] {

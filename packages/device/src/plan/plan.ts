@@ -60,3 +60,12 @@ export interface Plan<B extends PlanTypes = PlanTypes> {
 
 /** How many workgroups a launch has. */
 export const workgroupCount = ({ workgroups: [x, y, z] }: PlanLaunch): number => x * y * z;
+
+/** Workgroups on x, y and z, of a number on x or of as many axes as are given. */
+export function workgroupCounts(
+  workgroups: number | readonly [number, number?, number?],
+): PlanLaunch["workgroups"] {
+  if (typeof workgroups === "number") return [workgroups, 1, 1];
+  const [x, y = 1, z = 1] = workgroups;
+  return [x, y, z];
+}

@@ -1,8 +1,7 @@
 /** Runs the suite, or some of its tests, on a device and gives the report. */
 
-import { isClocked } from "@evolver/device";
-import type { ClockedDevice, Device } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { deviceRows, type Device } from "@evolver/device";
+import { assertNever, EvolverError } from "@evolver/base";
 import type { Clock, MicrobenchReport, Result, Section } from "./report.ts";
 import { Runner, type Outcome } from "./runner.ts";
 import { MAX_MULTIPROCESSORS, type Setup } from "./spec.ts";
@@ -51,7 +50,7 @@ export async function runMicrobench(
   const { only, quick = false, onProgress = () => {} } = options;
   const chosen = findTests(only);
   const began = performance.now();
-  const machine = (isClocked(device) ? device.machine : undefined) ?? null;
+  const machine = device.machine ?? null;
   const size = await sizeOf(device);
   const setup: Setup = setupOf(device, size, quick);
   const multiprocessors = Math.min(
@@ -119,14 +118,22 @@ export function setupOf(
 }
 
 async function sizeOf(device: Device): Promise<Setup["size"]> {
-  if (device.id === "sim") return "tiny";
-  if (!isClocked(device)) return "small";
-  if (device.id !== "webgpu") return "full";
-  return (await isFast(device)) ? "full" : "small";
+  const { measures, hardware } = deviceRows[device.id];
+  if (!measures) return "tiny";
+  switch (hardware) {
+    case "processor":
+      return "small";
+    case "gpu":
+      return "full";
+    case "any":
+      return (await isFast(device)) ? "full" : "small";
+    default:
+      return assertNever(hardware, "hardware");
+  }
 }
 
-/** WebGPU may be a processor underneath: a short run of multiply-adds tells. */
-async function isFast(device: ClockedDevice): Promise<boolean> {
+/** There may be a processor underneath: a short run of multiply-adds tells. */
+async function isFast(device: Device): Promise<boolean> {
   const runner = new Runner(device, { multiprocessors: 8, repetitions: 3, targetMs: 1 });
   try {
     const { cases } = arithmetic.plan(setupOf(device, "small", true));

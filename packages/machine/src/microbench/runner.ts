@@ -4,10 +4,20 @@
  * timed and the difference counts, so that neither the launch nor a cold cache is taken for the loop's own time.
  */
 
-import { isClocked } from "@evolver/device";
-import type { ClockedProgram, Counters, Device, DeviceBuffer, Program } from "@evolver/device";
+import {
+  bindPlan,
+  buildOf,
+  isClocked,
+  programFor,
+  workgroupCounts,
+  type BoundPlan,
+  type Counters,
+  type Device,
+  type DeviceBuffer,
+  type Plan,
+  type PlanArgument,
+} from "@evolver/device";
 import { EvolverError, median, relativeSpread } from "@evolver/base";
-import type { Kernel } from "@evolver/kernel";
 import type { CaseCounters } from "./report.ts";
 import { inUnit, workgroupsOf, type BufferSpec, type CaseSpec, type LaunchSpec } from "./spec.ts";
 
@@ -58,7 +68,6 @@ const STEADY = 0.15;
 export class Runner {
   readonly #device: Device;
   readonly #options: RunnerOptions;
-  readonly #programs = new Map<Kernel, Promise<Program>>();
   readonly #buffers = new Map<string, DeviceBuffer>();
   #verdict: DeviceBuffer<"u32"> | null = null;
 
@@ -77,9 +86,8 @@ export class Runner {
 
   /** Launches something once, and waits. */
   async launch(spec: LaunchSpec, provided: Readonly<Record<string, number>> = {}): Promise<Counters | null> {
-    const program = await this.#program(spec.kernel);
-    const { counters } = await program.run(this.#resolve(spec, provided));
-    return counters;
+    const [result] = await (await this.#bind(spec, provided)).run();
+    return result?.counters ?? null;
   }
 
   /** Measures and verifies the cases; in the order given. */
@@ -113,7 +121,7 @@ export class Runner {
   /** Compiles, warms up and finds how long the loop has to be; gives the reason where the device lacks something. */
   async #prepare(spec: CaseSpec): Promise<Running | string> {
     try {
-      await this.#program(spec.launch.kernel);
+      await programFor(this.#device, spec.launch.kernel);
     } catch (error) {
       if (error instanceof EvolverError && LACKS.has(error.code))
         return error.message.split("\n")[0] as string;
@@ -188,46 +196,52 @@ export class Runner {
 
   /** Milliseconds of `batch` launches in a row. */
   async #time(spec: LaunchSpec, iterations: number, batch: number, wall: boolean): Promise<number> {
-    const program = await this.#program(spec.kernel);
-    const launch = this.#resolve(spec, { iterations });
+    const bound = await this.#bind(spec, { iterations });
+    if (!wall) return (await bound.time(batch)) * batch;
+    const { enqueue } = bound;
     const device = this.#device;
-    if (!isClocked(device)) {
-      let timeMs = 0;
+    if (enqueue === null || !isClocked(device)) {
       const start = performance.now();
-      for (let k = 0; k < batch; k++) timeMs += (await program.run(launch)).timeMs ?? 0;
-      return wall ? performance.now() - start : timeMs;
+      for (let k = 0; k < batch; k++) await bound.run();
+      return performance.now() - start;
     }
-    const enqueue = (program as ClockedProgram).prepare(launch);
-    const all = (): void => {
-      for (let k = 0; k < batch; k++) enqueue?.();
-    };
-    if (!wall) return device.time(all);
     await device.synchronize();
     const start = performance.now();
-    all();
+    for (let k = 0; k < batch; k++) enqueue();
     await device.synchronize();
     return performance.now() - start;
   }
 
-  #program(kernel: Kernel): Promise<Program> {
-    const known = this.#programs.get(kernel);
-    if (known !== undefined) return known;
-    const program = this.#device.compile(kernel);
-    this.#programs.set(kernel, program);
-    return program;
-  }
-
-  #resolve(
+  /** A launch as a plan on the runner's own buffers. */
+  #bind(
     { kernel, workgroups, args }: LaunchSpec,
     provided: Readonly<Record<string, number>>,
-  ): Parameters<Program["run"]>[0] {
-    const values = Object.keys(kernel.params).map((name) => {
-      const given = args[name] ?? provided[name];
-      if (name === "verdict" && given === undefined) return [name, this.#verdict];
-      return [name, typeof given === "object" ? this.#buffer(given) : given];
+  ): Promise<BoundPlan> {
+    const buffers: Record<string, DeviceBuffer> = {};
+    const given = Object.keys(kernel.params).map((name): [string, PlanArgument] => {
+      const value = args[name] ?? provided[name];
+      if (typeof value === "number") return [name, value];
+      if (value !== undefined) buffers[value.name] = this.#buffer(value);
+      else if (name === "verdict" && this.#verdict !== null) buffers[name] = this.#verdict;
+      return [name, { buffer: value?.name ?? name }];
     });
-    const counts = workgroupsOf(workgroups, this.#options.multiprocessors);
-    return { workgroups: counts, args: Object.fromEntries(values) as never };
+    const plan: Plan = {
+      kernels: [kernel.build(buildOf(this.#device))],
+      buffers: Object.entries(buffers).map(([name, { element, length }]) => ({
+        name,
+        role: "scratch",
+        element,
+        length,
+      })),
+      launches: [
+        {
+          kernel: 0,
+          workgroups: workgroupCounts(workgroupsOf(workgroups, this.#options.multiprocessors)),
+          args: Object.fromEntries(given),
+        },
+      ],
+    };
+    return bindPlan(this.#device, plan, { buffers });
   }
 
   #buffer({ name, element, length }: BufferSpec): DeviceBuffer {

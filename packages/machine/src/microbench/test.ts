@@ -19,7 +19,7 @@ interface Reading {
   readonly plots: readonly PlotSpec[];
 }
 
-export interface Plan {
+export interface TestPlan {
   /** Launches that make the inputs, once. */
   readonly fills: readonly LaunchSpec[];
   readonly cases: readonly CaseSpec[];
@@ -31,7 +31,7 @@ export interface Test {
   readonly title: string;
   /** What it measures and how to read it, in a sentence or two. */
   readonly about: string;
-  plan(setup: Setup): Plan;
+  plan(setup: Setup): TestPlan;
 }
 
 /** The value for the size of the machine: tiny (sim), small (a processor), full (a GPU). */

@@ -10,12 +10,12 @@ import { Runner, type Outcome } from "../../src/microbench/runner.ts";
 import type { CaseSpec } from "../../src/microbench/spec.ts";
 import { randomise } from "../../src/microbench/kernels.ts";
 import { tests } from "../../src/microbench/tests/index.ts";
-import type { Plan, Test } from "../../src/microbench/test.ts";
+import type { TestPlan, Test } from "../../src/microbench/test.ts";
 
 let device: Device;
 
 /** Verifies only, unless repetitions are asked for. */
-async function run(plan: Plan, repetitions = 0): Promise<Outcome[]> {
+async function run(plan: TestPlan, repetitions = 0): Promise<Outcome[]> {
   const runner = new Runner(device, { multiprocessors: 2, repetitions, targetMs: 0.01 });
   try {
     for (const fill of plan.fills) await runner.launch(fill);
@@ -25,12 +25,12 @@ async function run(plan: Plan, repetitions = 0): Promise<Outcome[]> {
   }
 }
 
-const tiny = (test: Test): Plan => test.plan(setupOf(device, "tiny", true));
+const tiny = (test: Test): TestPlan => test.plan(setupOf(device, "tiny", true));
 
 const wrongOnes = (outcomes: readonly Outcome[]): string[] =>
   outcomes.filter(({ verified }) => !verified).map(({ spec, note }) => `${spec.id}: ${note}`);
 
-const change = (plan: Plan, edit: (spec: CaseSpec) => CaseSpec): Plan => ({
+const change = (plan: TestPlan, edit: (spec: CaseSpec) => CaseSpec): TestPlan => ({
   ...plan,
   cases: plan.cases.map(edit),
 });

@@ -14,7 +14,7 @@ import {
   type Setup,
 } from "../spec.ts";
 import { setupOf } from "../run.ts";
-import type { Plan, Test } from "../test.ts";
+import type { TestPlan, Test } from "../test.ts";
 import { doublesKernels, doublesTest } from "./doubles.ts";
 import { hostText } from "./host.ts";
 
@@ -103,7 +103,7 @@ const launchesOf = ({ launch, before, check }: CaseSpec): readonly LaunchSpec[] 
 
 type Emissions = ReadonlyMap<Kernel, Emitted>;
 
-function testText({ id, title }: Test, { fills, cases }: Plan, emissions: Emissions): string {
+function testText({ id, title }: Test, { fills, cases }: TestPlan, emissions: Emissions): string {
   const buffers = new Map<string, BufferSpec>();
   for (const { args } of [...fills, ...cases.flatMap(launchesOf)])
     for (const value of Object.values(args)) if (typeof value === "object") buffers.set(value.name, value);

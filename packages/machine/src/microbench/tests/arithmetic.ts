@@ -17,7 +17,7 @@ import {
   latencyFigures,
   seriesBy,
   type Context,
-  type Plan,
+  type TestPlan,
   type Test,
 } from "../test.ts";
 import type { Outcome } from "../runner.ts";
@@ -205,7 +205,7 @@ function tableCases(operation: Operation, setup: Setup): CaseSpec[] {
   );
 }
 
-function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["read"]> {
+function read(outcomes: readonly Outcome[], context: Context): ReturnType<TestPlan["read"]> {
   const of = (name: string, kind: string) =>
     outcomes.filter(({ spec: { settings } }) => settings["operation"] === name && settings["kind"] === kind);
   const figures = OPERATIONS.flatMap(({ name, title, flops }) => {
@@ -244,7 +244,7 @@ export const arithmetic: Test = {
   title: "Arithmetic",
   about:
     "Latency (one chain, one subgroup) and throughput (several chains, many subgroups) of f32 operations as the language compiles them, special functions and shuffles included.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const chosen = OPERATIONS.filter(({ name }) => setup.size === "full" || name !== "cos");
     const [first] = chosen as [Operation];
     return {

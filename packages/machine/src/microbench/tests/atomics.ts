@@ -7,7 +7,7 @@ import { atomic, buffer, kernel, u32 } from "@evolver/kernel";
 import type { AtomicArray, Gpu, Kernel, U32 } from "@evolver/kernel";
 import { fill, once, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
-import { bySize, figure, measured, type Plan, type Test } from "../test.ts";
+import { bySize, figure, measured, type TestPlan, type Test } from "../test.ts";
 
 const BLOCK = 256;
 const UNROLL = 8;
@@ -126,7 +126,7 @@ export const atomics: Test = {
   title: "Atomics",
   about:
     "Atomic additions a microsecond, each lane's counted (32 to an instruction on NVIDIA), all multiprocessors together: to one word, to one for each subgroup, and to one for each invocation, in global and in shared memory.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const spreads: readonly Spread[] = ["one", "subgroup", "each"];
     return {
       fills: [],

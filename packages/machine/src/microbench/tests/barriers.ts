@@ -5,7 +5,7 @@ import { buffer, kernel, u32 } from "@evolver/kernel";
 import type { Kernel } from "@evolver/kernel";
 import { fill, once, random16, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
-import { bySize, doubling, latencyFigures, measured, seriesBy, type Plan, type Test } from "../test.ts";
+import { bySize, doubling, latencyFigures, measured, seriesBy, type TestPlan, type Test } from "../test.ts";
 import { signalCases } from "./signals.ts";
 
 const UNROLL = 8;
@@ -103,7 +103,7 @@ export const barriers: Test = {
   title: "Barriers",
   about:
     "The time of a barrier of the workgroup by its size, one workgroup on each multiprocessor; and of a step that hands a value on through shared memory, which takes two.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const largest = Math.min(LARGEST, setup.maxInvocations);
     const blocks = doubling(Math.max(32, setup.subgroup), largest).filter(
       (_, k) => (setup.size === "full" && !setup.quick) || k % 2 === 0,

@@ -16,7 +16,7 @@ import {
   measured,
   powerOfTwo,
   seriesBy,
-  type Plan,
+  type TestPlan,
   type Test,
 } from "../test.ts";
 
@@ -118,7 +118,7 @@ export const chases: Test = {
   title: "Memory latency",
   about:
     "One invocation follows a random cycle of pointers; the time of a step over a growing footprint is a staircase whose levels are the caches and memory.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const largest = bySize(setup, 2 ** 12, setup.quick ? 2 ** 26 : 2 ** 27, setup.quick ? 2 ** 28 : 2 ** 30);
     const end = powerOfTwo(Math.min(largest, setup.maxBufferBytes / 4));
     return {

@@ -10,7 +10,7 @@ import type { F32, Gpu, Kernel, SharedArray, U32 } from "@evolver/kernel";
 import { fill, once, POISON, random16, randomise, report, verdictParam } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
-import { best, bySize, figure, powerOfTwo, seriesBy, type Plan, type Test } from "../test.ts";
+import { best, bySize, figure, powerOfTwo, seriesBy, type TestPlan, type Test } from "../test.ts";
 
 type Width = 1 | 2 | 4;
 
@@ -163,7 +163,7 @@ export const copies: Test = {
   title: "Copies to shared memory",
   about:
     "Bytes a second from global to shared memory, by two workgroups of 128 on each multiprocessor: loaded and stored, and asynchronous with 1 to 4 groups under way.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const wanted = bySize(setup, 2 ** 13, 2 ** 20, setup.quick ? 2 ** 25 : 2 ** 27);
     const arrays: Arrays = {
       data: { name: "data", element: "f32", length: powerOfTwo(Math.min(wanted, setup.maxBufferBytes / 8)) },

@@ -4,7 +4,7 @@ import { buffer, kernel, u32 } from "@evolver/kernel";
 import type { Kernel } from "@evolver/kernel";
 import { fill, once, report, verdictParam } from "../kernels.ts";
 import type { BufferSpec, CaseSpec } from "../spec.ts";
-import { best, bySize, figure, type Plan, type Test } from "../test.ts";
+import { best, bySize, figure, type TestPlan, type Test } from "../test.ts";
 
 const count: BufferSpec = { name: "count", element: "u32", length: 1 };
 
@@ -45,7 +45,7 @@ export const launches: Test = {
   title: "Launches",
   about:
     "The cost of an almost empty kernel: one by the host's clock until it is done, one by the device's clock, and each of many prepared launches in a row.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const many = bySize(setup, 2, setup.quick ? 20 : 100, setup.quick ? 256 : 2000);
     return {
       fills: [],

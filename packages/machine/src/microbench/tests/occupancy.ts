@@ -11,7 +11,16 @@ import { fill, FILL_BLOCK, once, POISON, randomHalf, report, randomise, verdictP
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import { findKnee } from "../curves.ts";
-import { bySize, doubling, figure, measured, powerOfTwo, seriesBy, type Plan, type Test } from "../test.ts";
+import {
+  bySize,
+  doubling,
+  figure,
+  measured,
+  powerOfTwo,
+  seriesBy,
+  type TestPlan,
+  type Test,
+} from "../test.ts";
 
 const SEED = 0x1b873593;
 const WIDTH = 4;
@@ -133,7 +142,7 @@ export const occupancy: Test = {
   title: "Occupancy",
   about:
     "A copy by how many workgroups share a multiprocessor, how large they are, and how much shared memory they hold. The knee is the smallest setting within 3 % of the best; of shared memory the largest.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const wanted = bySize(setup, 2 ** 13, 2 ** 22, setup.quick ? 2 ** 26 : 2 ** 28);
     const length = powerOfTwo(Math.min(wanted, setup.maxBufferBytes / 16));
     return {

@@ -17,7 +17,7 @@ import {
   measured,
   powerOfTwo,
   seriesBy,
-  type Plan,
+  type TestPlan,
   type Test,
 } from "../test.ts";
 
@@ -238,7 +238,7 @@ export const patterns: Test = {
   title: "Strides, gathers and caches",
   about:
     "Useful bytes a second of reads at a stride between neighbours and of reads at random; and of rounds over a footprint that fits a multiprocessor's own cache, or the one that all share.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const layout = layOut(setup);
     const strides =
       setup.size === "tiny" ? [1, 8, 32] : [...doubling(1, 128), 3, 33].toSorted((a, b) => a - b);

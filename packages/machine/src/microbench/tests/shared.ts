@@ -8,7 +8,7 @@ import { fill } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
 import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import { best, bySize, figure, latencyFigures, measured, seriesBy } from "../test.ts";
-import type { Context, Plan, Test } from "../test.ts";
+import type { Context, TestPlan, Test } from "../test.ts";
 import {
   BANKS,
   BLOCK,
@@ -146,7 +146,7 @@ function passesOf(outcomes: readonly Outcome[], kind: string): { outcome: Outcom
   }));
 }
 
-function read(outcomes: readonly Outcome[], context: Context): ReturnType<Plan["read"]> {
+function read(outcomes: readonly Outcome[], context: Context): ReturnType<TestPlan["read"]> {
   const peak = best(outcomes.filter(({ spec }) => spec.settings["kind"] === "stride"))?.value ?? null;
   const latency = best(outcomes.filter(({ spec }) => spec.settings["kind"] === "latency"))?.value ?? null;
   const bytesPerClock =
@@ -207,7 +207,7 @@ export const sharedMemory: Test = {
   title: "Shared memory",
   about:
     "Bandwidth by the stride between lanes and the width of the access, which shows bank conflicts; reads of 8 and 16 bytes where lanes want one address; a column of a tile in three layouts; the latency of a dependent load. GB/s are what lanes get. A pass is a read of 4 bytes by 32 lanes without conflicts.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const all = Array.from({ length: BANKS }, (_, k) => k + 1);
     const few = [1, 2, 3, 4, 8, 16, 17, 32];
     const strides = setup.size === "full" && !setup.quick ? all : setup.size === "tiny" ? [1, 2, 32] : few;

@@ -19,7 +19,7 @@ import {
   verdictParam,
 } from "../kernels.ts";
 import type { BufferSpec, CaseSpec, LaunchSpec, Setup } from "../spec.ts";
-import { best, bySize, figure, powerOfTwo, seriesBy, type Plan, type Test } from "../test.ts";
+import { best, bySize, figure, powerOfTwo, seriesBy, type TestPlan, type Test } from "../test.ts";
 
 type Width = 1 | 2 | 4;
 
@@ -207,7 +207,7 @@ export const streams: Test = {
   title: "Memory bandwidth",
   about:
     "Bytes read and written each second by streaming kernels over arrays that no cache holds. Copy's best is the machine's memory bandwidth; narrower accesses show what vector loads are worth.",
-  plan: (setup): Plan => {
+  plan: (setup): TestPlan => {
     const arrays = streamArrays(streamElements(setup));
     const widths: readonly Width[] = setup.size === "tiny" ? [1, 4] : [1, 2, 4];
     const main = OPERATIONS.flatMap((operation) =>
