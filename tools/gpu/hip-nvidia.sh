@@ -95,8 +95,7 @@ test_one() {
     cp "$out/$name.log" "$out/$name.txt"
   fi
   [ $code = 0 ] || failed=1
-  printf '\n== %s\n' "$target"
-  cat "$out/$name.txt"
+  { printf '\n== %s\n' "$target"; cat "$out/$name.txt"; } >&2
   text=$(head -40 "$out/$name.txt" | sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/ /g' | awk '{ printf "%s\"%s\"", (NR > 1 ? ", " : ""), $0 }')
   pass=$([ $code = 0 ] && echo true || echo false)
   rows="$rows${rows:+,}
@@ -121,5 +120,5 @@ cat > "$out/hip-nvidia.json" <<JSON
   ]
 }
 JSON
-printf '\n%s\n' "$out/hip-nvidia.json"
+cat "$out/hip-nvidia.json"
 exit $failed

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Emits self-tests, builds them with nvcc and runs them: the rungs of the attention ladder and two small kernels.
+# Prints one JSON document.
 #
 #     tools/gpu/selftest.sh [folder for sources, programs and selftest.json]
 #
@@ -32,8 +33,7 @@ test_one() {
     cp "$out/$name.log" "$out/$name.txt"
   fi
   [ $code = 0 ] || failed=1
-  printf '\n== %s\n' "$target"
-  cat "$out/$name.txt"
+  { printf '\n== %s\n' "$target"; cat "$out/$name.txt"; } >&2
   text=$(sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/ /g' "$out/$name.txt" | awk '{ printf "%s\"%s\"", (NR > 1 ? ", " : ""), $0 }')
   pass=$([ $code = 0 ] && echo true || echo false)
   rows="$rows${rows:+,}
@@ -56,5 +56,5 @@ cat > "$out/selftest.json" <<JSON
   ]
 }
 JSON
-printf '\n%s\n' "$out/selftest.json"
+cat "$out/selftest.json"
 exit $failed

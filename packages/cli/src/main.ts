@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   evolve: async () => (await import("./commands/evolve.ts")).evolveCommand,
   compare: async () => (await import("./commands/compare.ts")).compareCommand,
   bench: async () => (await import("./commands/bench.ts")).benchCommand,
+  evidence: async () => (await import("./commands/evidence.ts")).evidenceCommand,
   log: async () => (await import("./commands/workspace.ts")).logCommand,
   progress: async () => (await import("./commands/workspace.ts")).progressCommand,
   tasks: async () => (await import("./commands/workspace.ts")).tasksCommand,

@@ -1,5 +1,6 @@
 /** What documents are made of: evidence with its schemas, tables, charts and lessons. */
 
+export * from "./collect/index.ts";
 export * from "./evidence/index.ts";
 export * from "./lessons/guide.ts";
 export * from "./lessons/ladder.ts";

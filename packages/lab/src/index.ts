@@ -26,6 +26,7 @@ export { samplerNamed } from "./sampler/index.ts";
 export type { Memory, Proposal, Sampler, SamplerContext } from "./sampler/sampler.ts";
 export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./study/space.ts";
 export type * from "./study/case.ts";
+export type * from "./study/evidence.ts";
 export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";

@@ -41,6 +41,7 @@ import {
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
+import { attentionCommands } from "./evidence.ts";
 import { attentionKernel } from "./kernel.ts";
 import { attentionLadder } from "./ladder.ts";
 import { describePoint, rungPoints } from "./points.ts";
@@ -174,4 +175,5 @@ export const study: Study<FlashPoint, AttentionCaseShape> = {
   // Most of those who open the study write no guide.
   guide: async (options) => (await import("./guide/index.ts")).attentionGuide(options),
   kernel: attentionKernel,
+  evidence: attentionCommands,
 };

@@ -6,6 +6,7 @@
 
 import type { EmitTarget, KernelIR, Selftest } from "@evolver/kernel";
 import type { Shape } from "./case.ts";
+import type { EvidenceCommand } from "./evidence.ts";
 import type { OpenStudy } from "./open-study.ts";
 import type { StudyInput, StudyOption } from "./option.ts";
 import type { Point } from "./point.ts";
@@ -34,6 +35,8 @@ export interface Study<P extends Point = Point, S extends Shape = Shape> {
   readonly ladder?: StudyLadder;
   /** For `evolver guide`: a learner's guide to the ladder, with what was measured. */
   guide?(options: GuideOptions): Promise<Guide>;
+  /** For `evolver evidence collect`: what can be measured of it on a machine. */
+  readonly evidence?: readonly EvidenceCommand[];
   /** For `evolver emit`. @throws EvolverError if there is no such rung, or it does not fit the input */
   kernel?(request: KernelRequest): StudyKernel;
 }

@@ -1,8 +1,6 @@
 /**
- * From the workspaces that tools/gpu/evolve.sh brought back to what evidence keeps of them: every record, the log, the
- * champion as a point and as the source that was timed (the point gives the others again). `npm run docs h200` draws its trials.
- *
- *     node tools/gpu/evolution.ts evidence/h200/evolution FOLDER…      each FOLDER a workspace, named evolve-NAME
+ * From a workspace to what evidence keeps of it: every record, the log, and the champion as a point and as the source that
+ * was timed (the point gives the others again). The plot of its trials is drawn with the other charts.
  */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,15 +14,8 @@ const SOURCES: Readonly<Record<string, string>> = {
   webgpu: "kernel.wgsl",
 };
 
-const [output, ...workspaces] = process.argv.slice(2);
-if (output === undefined || workspaces.length === 0) {
-  process.stderr.write("usage: node tools/gpu/evolution.ts OUTPUT WORKSPACE…\n");
-  process.exit(2);
-}
-
-for (const workspace of workspaces) {
-  const name = basename(workspace).replace(/^evolve-/, "");
-  const to = join(output, name);
+/** @param to is replaced */
+export function keepEvolution(workspace: string, to: string): void {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(join(to, "records"), { recursive: true });
   for (const file of readdirSync(join(workspace, "records"))) {
@@ -38,5 +29,4 @@ for (const workspace of workspaces) {
     recursive: true,
     filter: (path) => !basename(path).startsWith("kernel.") || basename(path) === source,
   });
-  process.stdout.write(`${to}\n`);
 }

@@ -1,0 +1,64 @@
+/** What is measured of a machine whatever the study: its devices, their correctness, their speed. */
+
+import type { EvidenceCommand } from "@evolver/lab";
+
+const GPUS = ["cuda", "webgpu"] as const;
+
+const checks = (device: (typeof GPUS)[number]): EvidenceCommand[] => [
+  {
+    name: `conformance-${device}`,
+    what: "the conformance suite",
+    command: ["node", "packages/device/conformance/cli.node.ts", "--device", device, "--json"],
+    needs: [device],
+    limitSeconds: 240,
+  },
+  {
+    name: `property-${device}`,
+    what: "random programs beside the simulator",
+    command: ["node", "packages/device/test/property/cli.ts", "--device", device, "--runs", "150"],
+    needs: [device],
+    limitSeconds: 240,
+  },
+  {
+    name: `faults-${device}`,
+    what: "what the device says when things go wrong",
+    command: ["node", "tools/gpu/faults.ts", "--device", device],
+    needs: [device],
+    limitSeconds: 120,
+  },
+];
+
+export const machineCommands: readonly EvidenceCommand[] = [
+  {
+    name: "devices",
+    what: "which devices there are",
+    command: ["evolver", "devices", "--json"],
+    needs: [],
+    limitSeconds: 60,
+  },
+  {
+    name: "microbench",
+    what: "the machine by itself, with plots and the machine profile",
+    command: [
+      ...["evolver", "bench", "microbench", "--device", "cuda", "--json"],
+      ...["--save", "$OUT/profile.json", "--report", "$OUT/microbench"],
+    ],
+    needs: ["cuda"],
+    limitSeconds: 180,
+  },
+  ...GPUS.flatMap((device) => checks(device)),
+  {
+    name: "large",
+    what: "accesses beyond 2³¹ and 2³² bytes and elements",
+    command: ["node", "packages/device/bench/large.ts", "--device", "cuda"],
+    needs: ["cuda"],
+    limitSeconds: 240,
+  },
+  {
+    name: "launch",
+    what: "the cost of a launch",
+    command: ["node", "packages/device/bench/launch.ts"],
+    needs: ["cuda"],
+    limitSeconds: 120,
+  },
+];
