@@ -73,7 +73,7 @@ const groups: readonly (readonly [string, readonly Build[], readonly string[]])[
 const withNvcc = requireOptional("nvcc", nvcc !== null, "install the CUDA toolkit");
 withNvcc("CUDA", () => {
   // Three architectures, one after another, also on a machine that does other things.
-  it.each(groups)("compiles %s", { timeout: 180_000 }, (_, from, options) => {
+  it.each(groups)("compiles %s", (_, from, options) => {
     // Random programs differ little between architectures; the rungs are compiled for all.
     const architectures = from === builds ? ["sm_80", "sm_89", "sm_90a"] : ["sm_90a"];
     expect(compileCuda(sources("cuda", 32, from), architectures, options).log).toBe("");

@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join, normalize } from "node:path";
+import { parseSync } from "oxc-parser";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -60,15 +61,26 @@ export async function servePage({ module, isolated = true }: PageOptions): Promi
   };
 }
 
-/** A module of a package, as JavaScript. */
+/** A module of a package, ours or one that ours depend on, as JavaScript. */
 function script(path: string): string {
-  if (!/^\/packages\/[\w/.-]+\.ts$/.test(path) || normalize(path) !== path)
+  const isOurs = /^\/packages\/[\w/.-]+\.ts$/.test(path);
+  if ((!isOurs && !/^\/node_modules\/[\w/.@-]+\.m?js$/.test(path)) || normalize(path) !== path)
     throw new Error(`no such module: ${path}`);
-  const source = stripTypeScriptTypes(readFileSync(join(root, path), "utf8"));
-  return source.replaceAll(
-    /(\bfrom\s*|\bimport\s*\(?\s*)"((?:@evolver\/|#)[\w-]+)"/g,
-    (_, before: string, name: string) => `${before}"${resolve(name, path)}"`,
-  );
+  const text = readFileSync(join(root, path), "utf8");
+  const source = isOurs ? stripTypeScriptTypes(text) : text;
+  const { staticImports, staticExports, dynamicImports } = parseSync(path, source).module;
+  const quoted = [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest),
+    ...staticExports.flatMap(({ entries }) => entries[0]?.moduleRequest ?? []),
+    ...dynamicImports.map(({ moduleRequest }) => moduleRequest),
+  ];
+  // From the end on, so that places before are not moved.
+  return quoted
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((code, { start, end }) => {
+      const name = /^["']([^./"'][^"']*)["']$/.exec(code.slice(start, end))?.[1];
+      return name === undefined ? code : `${code.slice(0, start)}"${resolve(name, path)}"${code.slice(end)}`;
+    }, source);
 }
 
 /** Where a bare name leads in a browser: the main module of a package, or an entry of the importer's own `imports`. */
@@ -77,10 +89,26 @@ function resolve(name: string, importer: string): string {
     const folder = `/packages/${name.slice("@evolver/".length)}`;
     return join(folder, (manifest(folder).exports as { ".": string })["."]);
   }
+  if (!name.startsWith("#")) return dependency(name);
   const folder = importer.split("/").slice(0, 3).join("/");
   const { imports } = manifest(folder) as { imports: Record<string, { default: string }> };
   return join(folder, (imports[name] as { default: string }).default);
 }
+
+/** A module of a package of others, by what its `exports` say to whoever imports. */
+function dependency(name: string): string {
+  const [, owner = "", path = ""] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(name) ?? [];
+  const folder = join("/node_modules", owner);
+  const exports = manifest(folder)["exports"] as Readonly<Record<string, Conditions>>;
+  return join(folder, chosen(exports[`.${path}`] as Conditions));
+}
+
+type Conditions = string | { readonly [condition: string]: Conditions };
+
+const chosen = (conditions: Conditions): string =>
+  typeof conditions === "string"
+    ? conditions
+    : chosen((conditions["import"] ?? conditions["default"]) as Conditions);
 
 function manifest(folder: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Record<string, unknown>;

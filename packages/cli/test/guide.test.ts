@@ -42,7 +42,7 @@ it("writes the document and its pictures, and says so in one JSON document", asy
   expect(readdirSync(join(folder, "out"))).toEqual(Object.keys(report.pictures).toSorted());
   expect(Object.keys(report.pictures).length).toBeGreaterThanOrEqual(11);
   expect(readFileSync(join(folder, "out", "k01.svg"), "utf8")).toBe(report.pictures["k01.svg"]);
-}, 60_000);
+});
 
 it.each([
   [["guide", "matmul"], /error\[UNKNOWN_STUDY\][^]*attention/],

@@ -4,11 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { evolver, start, type Finished } from "./support/command.ts";
-
-// Each starts a command that starts a judge; on a busy machine that takes its time.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const SHAPE = ["--shape", "Hq2,Hkv1,S32,D16,causal"];
 

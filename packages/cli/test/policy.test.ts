@@ -47,4 +47,4 @@ it("its sampler counts unless --agent names one, and has to exist", async () => 
   const refused = await evolver(COMMAND, folder);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(/error\[POLICY_INVALID\][^]*there is no sampler "zzz"/);
-}, 60_000);
+});

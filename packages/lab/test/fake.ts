@@ -87,18 +87,19 @@ function fakeVerdict(point: Point, known: Readonly<Record<string, number>>): Ver
 }
 
 export interface FakeJudgeOptions {
-  readonly delayMs?: number;
+  /** Each judging waits for it. */
+  readonly gate?: () => Promise<void>;
   readonly onJudge?: (point: Point) => void;
   /** Times are measured: by `time` of the point and of how often the process was renewed. */
   readonly measured?: (point: Point, renewals: number) => number;
 }
 
-export function openFakeJudge({ delayMs = 0, onJudge, measured }: FakeJudgeOptions = {}): OpenJudge {
+export function openFakeJudge({ gate, onJudge, measured }: FakeJudgeOptions = {}): OpenJudge {
   let renewals = 0;
   const judge: Judge = {
     admission: { deviceName: "fake", subgroup: 32, forwardProgress: true, checks: ["Fake checks."] },
     async judge({ candidate, known, champion }, signal) {
-      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await gate?.();
       signal?.throwIfAborted();
       if (candidate.kind !== "point") throw new Error("the fake judge knows points only");
       onJudge?.(candidate.point);

@@ -1,17 +1,22 @@
-/** A run on the fake study as a process of its own, to be killed: node run-fake.ts WORKSPACE CYCLES [DELAY_MS] */
+/**
+ * A run on the fake study as a process of its own, to be killed: node run-fake.ts WORKSPACE CYCLES [GATE]. It judges only
+ * while there is a file GATE, if one is named.
+ */
 
+import { existsSync } from "node:fs";
 import { EvolverError } from "@evolver/base";
 import { evolve } from "../src/index.ts";
 import { fakeStudy, openFakeJudge } from "./fake.ts";
+import { until } from "./until.ts";
 
-const [workspace = "", cycles = "1", delay = "2"] = process.argv.slice(2);
+const [workspace = "", cycles = "1", gate] = process.argv.slice(2);
 const controller = new AbortController();
 process.on("SIGINT", () => controller.abort());
 try {
   const result = await evolve(fakeStudy, {
     cycles: Number(cycles),
     workspace,
-    openJudge: openFakeJudge({ delayMs: Number(delay) }),
+    openJudge: openFakeJudge({ gate: () => until(() => gate === undefined || existsSync(gate)) }),
     signal: controller.signal,
     onEvent: ({ kind }) => process.stderr.write(`${kind}\n`),
   });

@@ -123,6 +123,6 @@ it("refuses a policy with no whole number of proposals", async () => {
   await run(fakeStudy, { workspace, cycles: 0 });
   for (const proposalsPerTrial of [0, 2.5]) {
     commitPolicy(workspace, proposalsPerTrial);
-    await expect(run(fakeStudy, { workspace })).rejects.toThrow(/proposalsPerTrial must be a/);
+    await expect(run(fakeStudy, { workspace })).rejects.toThrow(/"proposalsPerTrial" is \S+; it must be a/);
   }
 });

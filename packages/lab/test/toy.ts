@@ -1,5 +1,6 @@
 /** A small real study: y = X·w, with tile parameters. `loose`, `deaf` and `trapped` are flawed on purpose. */
 
+import { writeFileSync } from "node:fs";
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { Random, type Json } from "@evolver/base";
 import type { Plan } from "@evolver/device";
@@ -207,7 +208,11 @@ export const trapped = define("trapped", (study) => ({
   ...study,
   plan(point, shape, build) {
     if (point.unroll === 4) process.exit(7);
-    while (point.unroll === 2);
+    if (point.unroll === 2) {
+      const mark = process.env["TOY_STUCK"];
+      if (mark !== undefined) writeFileSync(mark, "");
+      for (;;);
+    }
     return plan(point, shape, build);
   },
 }));

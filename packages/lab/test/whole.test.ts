@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareSamplers, evolve, openJudgeProcess, readRecords } from "../src/index.ts";
 import { loose, toy } from "./toy.ts";
+import { until } from "./until.ts";
 
 let folder: string;
 const workspace = (): string => join(folder, "workspace");
@@ -78,8 +79,16 @@ describe("a study of real kernels, judged by the judge's process", () => {
 
   it("can be stopped while the judge is being opened", async () => {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 250);
-    const stopped = evolve(toy, { cycles: 1, workspace: workspace(), signal: controller.signal });
+    const stopped = evolve(toy, {
+      cycles: 1,
+      workspace: workspace(),
+      signal: controller.signal,
+      openJudge(...args) {
+        const opening = openJudgeProcess(...args);
+        controller.abort();
+        return opening;
+      },
+    });
     await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
     expect(readRecords(workspace())).toEqual([]);
   });
@@ -99,17 +108,17 @@ describe("the judge's process", () => {
       import { trapped } from ${JSON.stringify(join(import.meta.dirname, "toy.ts"))};
       const judge = await openJudgeProcess(trapped, {}, { device: "sim" });
       const point = { rows: 1, vector: 1, weights: "global", unroll: 2 };
-      console.log("stuck");
-      await judge.judge({ candidate: { kind: "point", point }, seed: 1, known: {}, champion: null, deadlineMs: 1e6 });`;
+      await judge.judge({ candidate: { kind: "point", point }, seed: 1, known: {}, champion: null, deadlineMs: 2 ** 31 - 1 });`;
+    const mark = join(folder, "stuck");
     const lab = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, TOY_STUCK: mark },
     });
-    await new Promise((resolve) => lab.stdout.once("data", resolve));
+    await until(() => existsSync(mark));
     const [judge] = childrenOf(lab.pid!) as [number];
     expect(judge).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 300));
     lab.kill("SIGKILL");
-    await expect.poll(() => parentOf(judge), { timeout: 5000 }).toBeNull();
+    await until(() => parentOf(judge) === null);
   });
 
   it("is no longer there after close", async () => {

@@ -120,7 +120,7 @@ describe("what is in the way", () => {
   });
 
   it("a second run at once is refused by the first one's process id", async () => {
-    const first = spawn(process.execPath, [SCRIPT, workspace, "1", "200"], {
+    const first = spawn(process.execPath, [SCRIPT, workspace, "1", join(folder, "no gate")], {
       stdio: ["ignore", "ignore", "pipe"],
     });
     await new Promise((resolve) => first.stderr.once("data", resolve));
@@ -143,18 +143,22 @@ describe("what is in the way", () => {
         started: "1",
       }),
     );
-    const outcomes = await Promise.all(
+    // The one that gets it holds it until the others have been refused.
+    const gate = join(folder, "gate");
+    const outcomes: string[] = [];
+    await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const child = spawn(process.execPath, [SCRIPT, workspace, "1", "150"], {
+        const child = spawn(process.execPath, [SCRIPT, workspace, "1", gate], {
           stdio: ["ignore", "pipe", "ignore"],
         });
         let text = "";
         child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
         await new Promise((resolve) => child.once("close", resolve));
-        return (JSON.parse(text) as { code?: string }).code ?? "done";
+        outcomes.push((JSON.parse(text) as { code?: string }).code ?? "done");
+        if (outcomes.length === 3) writeFileSync(gate, "");
       }),
     );
-    expect(outcomes.toSorted()).toEqual(["WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "done"]);
+    expect(outcomes).toEqual(["WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "WORKSPACE_LOCKED", "done"]);
   });
 
   it("a workspace that is not there can't be read", () => {
@@ -172,12 +176,16 @@ describe("what is in the way", () => {
 
 describe("kill -9", () => {
   it("at any moment: the next run goes on from the last record, with a clean tree, to the same end", async () => {
-    const random = new Random(Number(process.env["EVOLVER_KILL_SEED"] ?? Date.now()));
+    const random = new Random(Number(process.env["EVOLVER_KILL_SEED"] ?? 1));
     const wanted = 12;
     let kills = 0;
     let lastCount = 0;
     for (let attempt = 0; attempt < 15; attempt++) {
-      const done = await killedRun(wanted, 150 + random.below(900), random.uniform() < 0.5);
+      const done = await killedRun(wanted, {
+        event: random.below(8),
+        afterMs: random.below(40),
+        group: random.uniform() < 0.5,
+      });
       kills += done ? 0 : 1;
       if (!existsSync(join(workspace, "policy.json"))) continue;
       // Nothing that was recorded is ever lost.
@@ -199,7 +207,7 @@ describe("kill -9", () => {
     workspace = join(folder, "in one go");
     await run(records.length - 1);
     expect(interrupted).toEqual(normalised());
-  }, 180_000);
+  });
 
   it.each(["before the branch moved", "after the branch moved", "with half of the files in place"])(
     "between journal and end, %s: the commit is finished",
@@ -248,7 +256,7 @@ describe("kill -9", () => {
 
 describe("Ctrl-C", () => {
   it("ends the run with what is complete, and a clean tree", async () => {
-    const child = spawn(process.execPath, [SCRIPT, workspace, "50", "30"], {
+    const child = spawn(process.execPath, [SCRIPT, workspace, "50"], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     let text = "";
@@ -334,14 +342,32 @@ describe("a full disk", () => {
   });
 });
 
-/** Starts a run and kills it after a while, alone or with its git processes; true if it ended by itself. */
-async function killedRun(cycles: number, afterMs: number, group: boolean): Promise<boolean> {
+interface Kill {
+  /** At which of the run's events; 0 is its start. */
+  readonly event: number;
+  /** So much later, so that it dies at any moment between that event and the next; what is tested holds for all of them. */
+  readonly afterMs: number;
+  /** With its git processes. */
+  readonly group: boolean;
+}
+
+/** Starts a run and kills it; true if it ended by itself. */
+async function killedRun(cycles: number, { event, afterMs, group }: Kill): Promise<boolean> {
   const child = spawn(process.execPath, [SCRIPT, workspace, String(cycles)], {
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });
+  let timer: NodeJS.Timeout | undefined;
+  const kill = (): void => {
+    timer ??= setTimeout(() => process.kill(group ? -child.pid! : child.pid!, "SIGKILL"), afterMs);
+  };
   const exited = new Promise<boolean>((resolve) => child.once("exit", (code) => resolve(code === 0)));
-  const timer = setTimeout(() => process.kill(group ? -child.pid! : child.pid!, "SIGKILL"), afterMs);
+  let events = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    events += chunk.toString();
+    if (events.split("\n").length > event) kill();
+  });
+  if (event === 0) kill();
   const done = await exited;
   clearTimeout(timer);
   return done;

@@ -126,7 +126,7 @@ beforeAll(async () => {
   counted = await countLadder();
   bare = render(NO_EVIDENCE);
   full = render(readEvidence(folder, attentionEvidence));
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -558,7 +558,7 @@ requireOptional(
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 });
 
 const BROKEN = `<svg width="40" height="40" viewBox="0 0 40 40"><text x="-3" y="20" font-size="12">a</text><text x="1" y="20" font-size="9">b</text></svg>`;

@@ -12,9 +12,6 @@ import { checkPointOn } from "./run.ts";
 /** Of the errors of plain float32 attention by somebody else that are recorded beside the golden values. */
 const ERRORS_ALLOWED = 4;
 const ULPS_ALLOWED = 2;
-/** Compiling register tiles two dozen times takes SwiftShader half a minute, and longer on a busy machine. */
-const TIMEOUT_MS = 180_000;
-
 /** The truth of a case, worked out once for all rungs. */
 const truths = new WeakMap<ExpectedCase, AttentionTruth>();
 
@@ -43,7 +40,7 @@ export function goldenSuite(title: string, open: () => Promise<Device>, lseSlack
     });
     afterAll(() => device.close());
     const cases = loadGoldenCases();
-    it.each(ladder)("$id", { timeout: TIMEOUT_MS }, async ({ point }) => {
+    it.each(ladder)("$id", async ({ point }) => {
       const wrong: string[] = [];
       for (const golden of cases) {
         const { name, problem, inputs, errF32, maxAbs } = golden;

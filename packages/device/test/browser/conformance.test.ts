@@ -8,7 +8,6 @@ import { servePage, type ServedPage } from "../../../../test/support/page.ts";
 import type { PageReport } from "./page.ts";
 
 const module = "packages/device/test/browser/page.ts";
-const TIMEOUT = 180_000;
 
 requireOptional(
   "Chromium",
@@ -39,7 +38,7 @@ requireOptional(
       { id: "webgpu", name: "swiftshader", subgroup: 4, skipped: 27 },
       { id: "sim", name: "simulator", subgroup: 8, skipped: 0 },
       { id: "cpu", name: "thread", subgroup: 32, skipped: 6 },
-    ] as const)("$id", { timeout: TIMEOUT }, async ({ id, name, subgroup, skipped }) => {
+    ] as const)("$id", async ({ id, name, subgroup, skipped }) => {
       const report = await run(page, id, subgroup);
       expect(failures(report)).toEqual([]);
       expect(report.name).toContain(name);
@@ -56,7 +55,7 @@ requireOptional(
     });
   });
 
-  test("a page that may not: the cpu device does without threads", { timeout: TIMEOUT }, async () => {
+  test("a page that may not: the cpu device does without threads", async () => {
     const served = await servePage({ module, isolated: false });
     const page = await open(browser, served);
     const report = await run(page, "cpu", 4);
@@ -71,8 +70,19 @@ requireOptional(
 async function open(browser: Browser, served: ServedPage, errors: string[] = []): Promise<Page> {
   const page = await browser.newPage();
   page.on("pageerror", (error) => errors.push(error.message));
+  const failed = new Promise<never>((_, reject) => {
+    page.once("pageerror", reject);
+    page.on("response", (response) => {
+      if (response.status() >= 400) reject(new Error(`${response.status()} ${response.url()}`));
+    });
+  });
+  // A page may go wrong later too, which the errors tell.
+  failed.catch(() => {});
   await page.goto(served.url);
-  await page.waitForFunction(() => globalThis.conformance !== undefined);
+  await Promise.race([
+    page.waitForFunction(() => globalThis.conformance !== undefined, undefined, { timeout: 0 }),
+    failed,
+  ]);
   return page;
 }
 

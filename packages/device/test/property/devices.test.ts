@@ -9,7 +9,7 @@ import { programs } from "./generate.ts";
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 40);
 
 describe.each([4, 8, 32, 64])("subgroups of %d", (subgroup) => {
-  test("random programs agree", { timeout: 600_000 }, async () => {
+  test("random programs agree", async () => {
     const sim = openSim({ subgroup, checks: false, counters: false });
     const cpu = openCpu({ subgroup, workers: 1 });
     try {

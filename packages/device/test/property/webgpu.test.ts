@@ -17,7 +17,7 @@ requireOptional(
   hasSwiftShader,
   how,
 )("random programs on webgpu over SwiftShader", () => {
-  test("agree with the simulator", { timeout: 600_000 }, async () => {
+  test("agree with the simulator", async () => {
     useSwiftShader();
     const webgpu = await openDevice("webgpu");
     const sim = openSim({ subgroup: webgpu.subgroupSize, checks: false, counters: false });

@@ -21,6 +21,21 @@ const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"; readonly how: string };
 
+/** Calls `expire` when so many milliseconds have passed, unless the function that it gives is called before. */
+export type StartDeadline = (milliseconds: number, expire: () => void) => () => void;
+
+const byTheClock: StartDeadline = (milliseconds, expire) => {
+  const timer = setTimeout(expire, milliseconds);
+  return () => clearTimeout(timer);
+};
+
+export interface JudgeProcessOptions {
+  readonly device: string;
+  readonly signal?: AbortSignal | undefined;
+  /** What holds a trial to its deadline: the clock if absent. */
+  readonly startDeadline?: StartDeadline;
+}
+
 /**
  * Starts a judge for a study and has it check that the study can't be fooled.
  * @throws EvolverError STUDY_REFUSED, or what opening the study throws there
@@ -28,9 +43,10 @@ type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"
 export async function openJudgeProcess(
   study: Study,
   input: StudyInput,
-  { device, signal }: { readonly device: string; readonly signal?: AbortSignal | undefined },
+  { device, signal, startDeadline = byTheClock }: JudgeProcessOptions,
 ): Promise<Judge> {
-  const judge = new JudgeProcess({ module: study.module, export: study.export, input, device });
+  const { module, export: name } = study;
+  const judge = new JudgeProcess({ module, export: name, input, device }, startDeadline);
   try {
     const admission = await judge.open(true, signal);
     return {
@@ -47,14 +63,16 @@ export async function openJudgeProcess(
 
 class JudgeProcess {
   readonly #study: Omit<OpenMessage, "kind" | "nonce" | "admit">;
+  readonly #startDeadline: StartDeadline;
   #group: JudgeGroup | null = null;
 
-  constructor(study: Omit<OpenMessage, "kind" | "nonce" | "admit">) {
+  constructor(study: Omit<OpenMessage, "kind" | "nonce" | "admit">, startDeadline: StartDeadline) {
     this.#study = study;
+    this.#startDeadline = startDeadline;
   }
 
   async open(admit: boolean, signal: AbortSignal | undefined): Promise<Admission> {
-    const group = new JudgeGroup();
+    const group = new JudgeGroup(this.#startDeadline);
     this.#group = group;
     const answer = await group.ask({ kind: "open", nonce: group.nonce, ...this.#study, admit }, null, signal);
     if (answer.kind === "opened") return answer.admission;
@@ -104,13 +122,15 @@ class JudgeProcess {
 /** One judge process with its process group. */
 class JudgeGroup {
   readonly nonce = randomUUID();
+  readonly #startDeadline: StartDeadline;
   readonly #child: ChildProcess;
   readonly #exited: Promise<string>;
   readonly #killAtExit = (): void => this.#killGroup();
   readonly #stderr = new StderrTail();
   ended = false;
 
-  constructor() {
+  constructor(startDeadline: StartDeadline) {
+    this.#startDeadline = startDeadline;
     this.#child = fork(MAIN, [], {
       detached: true,
       execArgv: [],
@@ -149,8 +169,8 @@ class JudgeGroup {
       scope.signal.addEventListener("abort", () => this.#child.off("message", receive));
       void this.#exited.then((how) => resolve({ kind: "died", how }));
       if (deadlineMs !== null) {
-        const timer = setTimeout(() => resolve({ kind: "timeout" }), deadlineMs);
-        scope.signal.addEventListener("abort", () => clearTimeout(timer));
+        const stop = this.#startDeadline(deadlineMs, () => resolve({ kind: "timeout" }));
+        scope.signal.addEventListener("abort", stop);
       }
       const abort = (): void => reject(signal?.reason);
       signal?.addEventListener("abort", abort);

@@ -91,44 +91,36 @@ requireOptional(
       width,
     })),
   );
-  it.each(cases)(
-    "$id: each word that is summed is loaded, by loads of that width",
-    { timeout: 30_000 },
-    ({ id, width }) => {
-      const name = width === 1 ? "LDS" : `LDS.${32 * width}`;
-      const timed = machineLoopsOf("shared", id).filter((loop) => !loop.has("STS"));
-      expect(timed.length).toBeGreaterThan(0);
-      for (const loop of timed) {
-        const loads = loop.get(name) ?? 0;
-        expect(loads).toBeGreaterThanOrEqual(8);
-        expect(loads % 8).toBe(0);
-        expect(loads * width).toBe(2 * (loop.get("IADD3") ?? 0));
-        expect([...loop.keys()].filter((other) => other.startsWith("LDS"))).toEqual([name]);
-      }
-      // A multiprocessor starts four instructions in the clock that a pass takes, and a load of width w takes w passes.
-      const [longest] = timed.toSorted((a, b) => (b.get(name) ?? 0) - (a.get(name) ?? 0));
-      const total = [...(longest ?? [])].reduce((sum, [, count]) => sum + count, 0);
-      expect(total / (longest?.get(name) ?? 0)).toBeLessThanOrEqual(4 * width);
-    },
-  );
+  it.each(cases)("$id: each word that is summed is loaded, by loads of that width", ({ id, width }) => {
+    const name = width === 1 ? "LDS" : `LDS.${32 * width}`;
+    const timed = machineLoopsOf("shared", id).filter((loop) => !loop.has("STS"));
+    expect(timed.length).toBeGreaterThan(0);
+    for (const loop of timed) {
+      const loads = loop.get(name) ?? 0;
+      expect(loads).toBeGreaterThanOrEqual(8);
+      expect(loads % 8).toBe(0);
+      expect(loads * width).toBe(2 * (loop.get("IADD3") ?? 0));
+      expect([...loop.keys()].filter((other) => other.startsWith("LDS"))).toEqual([name]);
+    }
+    // A multiprocessor starts four instructions in the clock that a pass takes, and a load of width w takes w passes.
+    const [longest] = timed.toSorted((a, b) => (b.get(name) ?? 0) - (a.get(name) ?? 0));
+    const total = [...(longest ?? [])].reduce((sum, [, count]) => sum + count, 0);
+    expect(total / (longest?.get(name) ?? 0)).toBeLessThanOrEqual(4 * width);
+  });
 
-  it.each(["one", "subgroup", "each"])(
-    "atomics on %s: as many as are counted",
-    { timeout: 30_000 },
-    (spread) => {
-      for (const [place, name] of [
-        ["global", "ATOMG"],
-        ["shared", "ATOMS"],
-      ] as const) {
-        const loops = machineLoopsOf("atomics", `atomic.${place}.${spread}`);
-        expect(loops.length).toBeGreaterThan(0);
-        for (const loop of loops) {
-          const count = loop.get(name) ?? 0;
-          expect(count).toBeGreaterThanOrEqual(8);
-          // What is seen is combined two at a time: were additions gathered, fewer of them would stand in the loop.
-          expect(loop.get("LOP3")).toBe(count / 2);
-        }
+  it.each(["one", "subgroup", "each"])("atomics on %s: as many as are counted", (spread) => {
+    for (const [place, name] of [
+      ["global", "ATOMG"],
+      ["shared", "ATOMS"],
+    ] as const) {
+      const loops = machineLoopsOf("atomics", `atomic.${place}.${spread}`);
+      expect(loops.length).toBeGreaterThan(0);
+      for (const loop of loops) {
+        const count = loop.get(name) ?? 0;
+        expect(count).toBeGreaterThanOrEqual(8);
+        // What is seen is combined two at a time: were additions gathered, fewer of them would stand in the loop.
+        expect(loop.get("LOP3")).toBe(count / 2);
       }
-    },
-  );
+    }
+  });
 });

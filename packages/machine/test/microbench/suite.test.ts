@@ -30,7 +30,7 @@ requireOptional(
   nvcc !== null,
   "install the CUDA toolkit",
 )("by nvcc", () => {
-  it("suites compile without a word", { timeout: 120_000 }, () => {
+  it("suites compile without a word", () => {
     const source = suite(named("streams", "barriers", "copies", "launch"), "cuda");
     const { ok, log } = compileCuda([{ name: "suite", source }], ["sm_90a"], ["-O1"]);
     expect({ ok, log }).toEqual({ ok: true, log: "" });
@@ -42,7 +42,7 @@ requireOptional(
   clang !== null,
   "apt-get install clang-19",
 )("by clang, for an AMD GPU", () => {
-  it("both halves of suites compile without a word", { timeout: 120_000 }, () => {
+  it("both halves of suites compile without a word", () => {
     const { ok, log } = compileHipHost(suite(VARIED, "hip", "tiny"), 64);
     expect({ ok, log }).toEqual({ ok: true, log: "" });
   });
@@ -53,7 +53,7 @@ requireOptional(
   cpp !== null,
   "apt-get install g++",
 )("as HIP programs, on the processor", () => {
-  it("results are measured and right", { timeout: 120_000 }, () => {
+  it("results are measured and right", () => {
     const chosen = named("streams", "occupancy", "copies", "atomics");
     const [run] = runHip(suite(chosen, "hip", "tiny"), 64);
     expect(run?.status, run?.output).toBe(0);
@@ -61,7 +61,7 @@ requireOptional(
     expect(run?.output).toMatch(/^\d+ measured, 0 with wrong results\nPASS microbench$/m);
   });
 
-  it("a kernel that computes something else is reported, and the exit says so", { timeout: 120_000 }, () => {
+  it("a kernel that computes something else is reported, and the exit says so", () => {
     const [atomics] = named("atomics") as [Test];
     const wrong = kernel(
       "adds_nothing",
