@@ -7,7 +7,7 @@ import { textWidth } from "./measure.ts";
 import { optionOf } from "./option.ts";
 import { darkStyle, EDGE, PAGE } from "./theme.ts";
 
-export const WIDTH = 780;
+const WIDTH = 780;
 
 /** @throws EvolverError PLOT_EMPTY where no point can be drawn */
 export function plotSvg(plot: PlotSpec): string {

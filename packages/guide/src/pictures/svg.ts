@@ -58,7 +58,6 @@ function rules(palette: typeof DARK, bank: (hue: number) => string): string {
     `.card{fill:${of("card")};stroke:${of("edge")}}`,
     `text{fill:${of("ink")}}`,
     `.soft{fill:${of("soft")}}`,
-    `.halo{stroke:${of("card")}}`,
     `.stop{stroke:${of("stop")}}`,
     `.ink-line{stroke:${of("ink")}}`,
     `.edge-line{stroke:${of("edge")}}`,
@@ -71,9 +70,8 @@ function rules(palette: typeof DARK, bank: (hue: number) => string): string {
 const STYLE = [
   "text{font:12px system-ui,-apple-system,'Segoe UI','Liberation Sans',Arial,sans-serif}",
   ".head{font-weight:600;font-size:14px}.bold{font-weight:600}.small{font-size:11px}",
-  ".halo{paint-order:stroke;stroke-width:4px}",
   ".end{text-anchor:end}.middle{text-anchor:middle}",
-  "line,polyline{fill:none;stroke-width:1.5}.dash{stroke-dasharray:5 3}.thick{stroke-width:2.5}.thin{stroke-width:.8}.none{fill:none}",
+  "line{fill:none;stroke-width:1.5}.dash{stroke-dasharray:5 3}.thick{stroke-width:2.5}.thin{stroke-width:.8}.none{fill:none}",
   rules(LIGHT, (hue) => `hsl(${hue} 75% 80%)`),
   `@media(prefers-color-scheme:dark){${rules(DARK, (hue) => `hsl(${hue} 45% 32%)`)}}`,
 ].join("");
@@ -87,27 +85,20 @@ const escapeXml = (text: string): string =>
 export const text = (x: number, y: number, content: string, style = ""): string =>
   `<text x="${round(x)}" y="${round(y)}"${style === "" ? "" : ` class="${style}"`}>${escapeXml(content)}</text>`;
 
-export const rect = (
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  style: string,
-  radius = 2,
-): string =>
-  `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" rx="${radius}" class="${style}"/>`;
+/** Classes, and the radius of the corners where it is not 2. */
+export type Look = string | readonly [style: string, radius: number];
+
+export function rect(x: number, y: number, width: number, height: number, look: Look): string {
+  const [style, radius] = typeof look === "string" ? [look, 2] : look;
+  return `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" rx="${radius}" class="${style}"/>`;
+}
 
 export const line = (x1: number, y1: number, x2: number, y2: number, style: string): string =>
   `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" class="${style}"/>`;
 
-export const polyline = (points: readonly (readonly [number, number])[], style: string): string =>
-  `<polyline points="${points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ")}" class="${style}"/>`;
-
-export const dot = (x: number, y: number, role: Role): string =>
-  `<circle cx="${round(x)}" cy="${round(y)}" r="4" class="${role}-fill"/>`;
-
 /** A line with a head at its end; dashed where what it stands for happens by itself, later. */
-export function arrow(x1: number, y1: number, x2: number, y2: number, role: Role, dashed = false): string {
+export function arrow(from: Place, to: Place, role: Role, dashed = false): string {
+  const [[x1, y1], [x2, y2]] = [from, to];
   const length = Math.hypot(x2 - x1, y2 - y1);
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
   const [bx, by] = [x2 - 8 * ux, y2 - 8 * uy];
@@ -119,6 +110,8 @@ export function arrow(x1: number, y1: number, x2: number, y2: number, role: Role
   const head = points.map(([x, y]) => `${round(x as number)},${round(y as number)}`).join(" ");
   return `${line(x1, y1, bx, by, `${role}-line${dashed ? " dash" : ""}`)}<polygon points="${head}" class="${role}-fill"/>`;
 }
+
+export type Place = readonly [x: number, y: number];
 
 /** Part of a picture: what it shows, and how to draw it with its upper edge at `top`. */
 export interface Panel {
@@ -143,7 +136,7 @@ export function picture(title: string, panels: readonly Panel[]): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
     `<style>${STYLE}</style>`,
-    rect(0.5, 0.5, WIDTH - 1, height - 1, "card", 8),
+    rect(0.5, 0.5, WIDTH - 1, height - 1, ["card", 8]),
     ...parts,
     "</svg>",
     "",

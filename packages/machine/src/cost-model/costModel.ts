@@ -65,7 +65,7 @@ export interface ModelledTime {
 }
 
 /**
- * What no microbenchmark of ours measures. Fitted, and nothing else is: to times of attention kernels on an H200 (see
+ * What no microbenchmark of ours measures. Fitted, and nothing else is: to times of attention kernels on one GPU (see
  * docs/cost-model.md for which, and for how well it does on others).
  */
 export interface ModelConstants {

@@ -5,6 +5,11 @@ import type { Device } from "@evolver/device";
 import type { CountedRung } from "@evolver/guide";
 import type { Subject } from "./subject.ts";
 
+export interface CountedSubject {
+  readonly subject: Subject;
+  readonly counted: CountedRung;
+}
+
 /**
  * @param sim one that counts, with subgroups as wide as the claims are about
  * @param common the problem that all rungs are compared on

@@ -8,10 +8,10 @@ import {
   type ClaimCase,
 } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
-import { guideOf, NO_EVIDENCE, readEvidence, type CountedRung, type LadderGuide } from "@evolver/guide";
+import { guideOf, NO_EVIDENCE, readEvidence, type LadderGuide } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
 import { printShape } from "../shape.ts";
-import { countSubject } from "./counted.ts";
+import { countSubject, type CountedSubject } from "./counted.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { attentionEvidence } from "./measured.ts";
 import { rungPicture } from "./pictures/index.ts";
@@ -33,11 +33,6 @@ const SHAPE = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 }
 const COMMON: ClaimCase = {
   problem: { ...claimProblem, shape: SHAPE, strides: denseProblemStrides(SHAPE) },
 };
-
-export interface CountedSubject {
-  readonly subject: Subject;
-  readonly counted: CountedRung;
-}
 
 /** What the simulator says of every rung; seconds. */
 export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<CountedSubject[]> {

@@ -29,7 +29,7 @@ export function headsPanel({ on, geometry, rung }: Subject): Panel {
     own.map(({ query, head, exists }, k) => {
       const x = LEFT + k * CELL;
       return (
-        rect(x, y, CELL - 3, LINE - 6, exists ? (head % 2 === 0 ? "compute" : "other") : "wait", 3) +
+        rect(x, y, CELL - 3, LINE - 6, [exists ? (head % 2 === 0 ? "compute" : "other") : "wait", 3]) +
         text(x + (CELL - 3) / 2, y + 16, exists ? `q${query}, h${head}` : "empty", "small middle")
       );
     });

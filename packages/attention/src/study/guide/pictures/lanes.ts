@@ -31,14 +31,14 @@ export function lanesPanel({ geometry }: Subject): Panel {
         return { from, to, style: owner(from) === 0 ? "compute-fill" : "other-fill" };
       });
     return [
-      rect(x, y, width, grid, "cell", 0),
+      rect(x, y, width, grid, ["cell", 0]),
       ...upTo(wide).map((k) => line(x + k * each, y, x + k * each, y + grid, "edge-line thin")),
       ...upTo(rowsPerSubgroup).map((k) => line(x, y + k * high, x + width, y + k * high, "edge-line thin")),
       ...upTo(rowsPerSubgroup)
         .filter(ownRow)
         .flatMap((row) =>
           runs.map(({ from, to, style }) =>
-            rect(x + from * each, y + row * high, (to - from) * each - 0.5, high - 0.5, style, 0),
+            rect(x + from * each, y + row * high, (to - from) * each - 0.5, high - 0.5, [style, 0]),
           ),
         ),
     ];
@@ -56,9 +56,9 @@ export function lanesPanel({ geometry }: Subject): Panel {
       text(OUTPUT_X, top + 12, `its output: ${count(rowsPerSubgroup, "row")} × ${dim} columns`, "small"),
       ...cells(MARGIN, top + 20, SCORES_WIDTH, groupKeys, keyOwner),
       ...cells(OUTPUT_X, top + 20, OUTPUT_WIDTH, dim, columnOwner),
-      rect(MARGIN, top + grid + 34, 14, 12, "compute-fill", 2),
+      rect(MARGIN, top + grid + 34, 14, 12, ["compute-fill", 2]),
       text(MARGIN + 20, top + grid + 44, "one lane", "small"),
-      rect(MARGIN + 96, top + grid + 34, 14, 12, "other-fill", 2),
+      rect(MARGIN + 96, top + grid + 34, 14, 12, ["other-fill", 2]),
       text(MARGIN + 116, top + grid + 44, "the lane with the next key and columns", "small"),
       ...(rowLanes > 1
         ? [text(MARGIN + 360, top + grid + 44, "rows without colour belong to other lanes", "small")]

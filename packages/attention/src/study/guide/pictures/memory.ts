@@ -18,9 +18,9 @@ export function sectorsPanel({ geometry }: Subject): Panel {
   const each = 640 / dim;
   const keys = 4;
   const sectors = (y: number, style: (element: number) => string): string[] => [
-    ...upTo(dim).map((e) => rect(GRID_X + e * each, y, each, 16, style(e), 0)),
+    ...upTo(dim).map((e) => rect(GRID_X + e * each, y, each, 16, [style(e), 0])),
     ...upTo(dim / SECTOR_ELEMENTS).map((s) =>
-      rect(GRID_X + s * SECTOR_ELEMENTS * each, y - 1, SECTOR_ELEMENTS * each, 18, "none ink-line", 0),
+      rect(GRID_X + s * SECTOR_ELEMENTS * each, y - 1, SECTOR_ELEMENTS * each, 18, ["none ink-line", 0]),
     ),
   ];
   const share = Math.min(1, vector / SECTOR_ELEMENTS);
@@ -94,13 +94,13 @@ function bankGrid(point: FlashPoint, dim: number, top: number): string[] {
           const first = bank(key, v * vector);
           const x = GRID_X + v * CELL_WIDTH;
           return (
-            rect(x, y, CELL_WIDTH, CELL_HEIGHT, `bank${Math.floor(first / 4)}`, 0) +
+            rect(x, y, CELL_WIDTH, CELL_HEIGHT, [`bank${Math.floor(first / 4)}`, 0]) +
             text(x + CELL_WIDTH / 2, y + 14, String(first), "small middle")
           );
         }),
       ].join("");
     }),
-    rect(GRID_X - 1, top + 21, CELL_WIDTH + 2, lanes * CELL_HEIGHT + 2, "none ink-line thick", 3),
+    rect(GRID_X - 1, top + 21, CELL_WIDTH + 2, lanes * CELL_HEIGHT + 2, ["none ink-line thick", 3]),
     text(
       MARGIN,
       top + 22 + KEYS_SHOWN * CELL_HEIGHT + 20,

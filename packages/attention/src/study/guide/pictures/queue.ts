@@ -69,7 +69,7 @@ export function queuePanel(subject: Subject): Panel {
         const x = LEFT + (k % PER_LINE) * CELL;
         const y = top + 20 + Math.floor(k / PER_LINE) * 24;
         return (
-          rect(x, y, CELL - 3, 20, "other", 3) +
+          rect(x, y, CELL - 3, 20, ["other", 3]) +
           text(x + (CELL - 3) / 2, y + 14, `${head}.${tile}`, "small middle")
         );
       }),
@@ -79,7 +79,7 @@ export function queuePanel(subject: Subject): Panel {
       ...taken.map(({ workgroup, from, to, tile }) => {
         const y = top + queueHigh + workgroup * TRACK + 3;
         const width = (to - from) * scale;
-        const drawn = rect(LEFT + from * scale, y, width, TRACK - 8, "compute", 3);
+        const drawn = rect(LEFT + from * scale, y, width, TRACK - 8, ["compute", 3]);
         return width < 26
           ? drawn
           : drawn +

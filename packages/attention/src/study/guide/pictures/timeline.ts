@@ -238,7 +238,7 @@ export function timelinePanel(subject: Subject): Panel {
           text(MARGIN, y + 18, name, "small"),
           ...bars.flatMap(({ from, to, role, label }) => {
             const width = (to - from) * scale;
-            const drawn = rect(LEFT + from * scale, y + 3, width, TRACK - 8, role, 3);
+            const drawn = rect(LEFT + from * scale, y + 3, width, TRACK - 8, [role, 3]);
             const fits = label.length * 6.8 + 4 <= width;
             return fits
               ? [drawn, text(LEFT + (from + to) * 0.5 * scale, y + 19, label, "small middle")]

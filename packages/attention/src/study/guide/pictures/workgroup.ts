@@ -70,12 +70,12 @@ const blockHeight = (blocks: readonly Block[], body: number): number =>
 function drawShared(blocks: readonly Block[], top: number, body: number): string[] {
   const each = blockHeight(blocks, body);
   return [
-    rect(SHARED_X, top, SHARED_WIDTH, body, "plain", 6),
+    rect(SHARED_X, top, SHARED_WIDTH, body, ["plain", 6]),
     text(SHARED_X + 8, top + 17, "shared memory", "bold"),
     ...blocks.flatMap(({ label, note, role }, k) => {
       const y = top + 26 + k * each;
       return [
-        rect(SHARED_X + 8, y, SHARED_WIDTH - 16, each - 5, role, 4),
+        rect(SHARED_X + 8, y, SHARED_WIDTH - 16, each - 5, [role, 4]),
         text(SHARED_X + 14, y + 15, label, "small bold"),
         text(SHARED_X + 14, y + 30, note, "small"),
       ];
@@ -97,7 +97,7 @@ function drawGlobal({ point, geometry, on }: Subject, top: number, body: number)
   const matrix = (x: number, name: string): string[] => [
     text(x + 29, top + 88 - 6, `${name}, ${seqK} keys`, "small middle"),
     ...upTo(tiles).map((k) =>
-      rect(x, top + 88 + k * each, 58, each - 8 / tiles, k === 0 ? "global" : "plain", 3),
+      rect(x, top + 88 + k * each, 58, each - 8 / tiles, [k === 0 ? "global" : "plain", 3]),
     ),
     ...(each < 16
       ? []
@@ -111,9 +111,9 @@ function drawGlobal({ point, geometry, on }: Subject, top: number, body: number)
         )),
   ];
   return [
-    rect(MARGIN, top, 168, body, "plain", 6),
+    rect(MARGIN, top, 168, body, ["plain", 6]),
     text(MARGIN + 8, top + 17, "global memory", "bold"),
-    rect(MARGIN + 12, top + 28, 144, 22, "other", 3),
+    rect(MARGIN + 12, top + 28, 144, 22, ["other", 3]),
     text(MARGIN + 84, top + 43, queries, "small middle"),
     ...matrix(MARGIN + 14, "K"),
     ...matrix(MARGIN + 96, "V"),
@@ -131,7 +131,7 @@ function drawSubgroups({ geometry, point }: Subject, top: number, body: number):
       ? `packed ${span("row", index * rowsPerSubgroup, rowsPerSubgroup)}`
       : span("row", index * rowsPerSubgroup, rowsPerSubgroup);
   return [
-    rect(GROUP_X, top, WIDTH - MARGIN - GROUP_X, body, "plain", 6),
+    rect(GROUP_X, top, WIDTH - MARGIN - GROUP_X, body, ["plain", 6]),
     text(GROUP_X + 8, top + 17, `workgroup: ${count(total, "subgroup")} of ${subgroup}`, "bold"),
     ...upTo(total).map((k) => {
       const y = top + 26 + k * each;
@@ -140,14 +140,10 @@ function drawSubgroups({ geometry, point }: Subject, top: number, body: number):
       return [
         text(GROUP_X + 8, y + 14, copies ? "only copies" : rowsOf(k - producers), "small"),
         ...upTo(rowLanes * keyLanes).map((l) =>
-          rect(
-            lanesX + (l % keyLanes) * cell,
-            y + 1 + Math.floor(l / keyLanes) * high,
-            cell,
-            high,
+          rect(lanesX + (l % keyLanes) * cell, y + 1 + Math.floor(l / keyLanes) * high, cell, high, [
             copies ? "global" : "compute",
             0,
-          ),
+          ]),
         ),
       ].join("");
     }),
@@ -159,8 +155,8 @@ function drawWays({ point, geometry }: Subject, top: number, body: number): stri
   const fromX = MARGIN + 168 + 4;
   const label = (y: number, ...lines: string[]): string[] =>
     lines.map((each, k) => text((fromX + SHARED_X) / 2 - 2, y + k * 14, each, "small middle"));
-  const queries = [arrow(fromX, top + 39, SHARED_X - 3, top + 39, "other"), ...label(top + 32, "once")];
-  const reads = arrow(SHARED_X + SHARED_WIDTH + 4, top + 56, GROUP_X - 3, top + 56, "compute");
+  const queries = [arrow([fromX, top + 39], [SHARED_X - 3, top + 39], "other"), ...label(top + 32, "once")];
+  const reads = arrow([SHARED_X + SHARED_WIDTH + 4, top + 56], [GROUP_X - 3, top + 56], "compute");
   const readLabel = text((SHARED_X + SHARED_WIDTH + GROUP_X) / 2, top + 48, "read", "small middle");
   if (point.stage === "global") {
     const y = top + body - 24;
@@ -169,9 +165,9 @@ function drawWays({ point, geometry }: Subject, top: number, body: number): stri
       reads,
       readLabel,
       line(fromX, y, SHARED_X + SHARED_WIDTH + 4, y, "global-line"),
-      rect(SHARED_X + 14, y - 11, SHARED_WIDTH - 28, 22, "global", 4),
+      rect(SHARED_X + 14, y - 11, SHARED_WIDTH - 28, 22, ["global", 4]),
       text(SHARED_X + SHARED_WIDTH / 2, y + 4, "K and V, straight", "small middle"),
-      arrow(SHARED_X + SHARED_WIDTH + 4, y, GROUP_X - 3, y, "global"),
+      arrow([SHARED_X + SHARED_WIDTH + 4, y], [GROUP_X - 3, y], "global"),
     ];
   }
   const asynchronous =
@@ -181,7 +177,7 @@ function drawWays({ point, geometry }: Subject, top: number, body: number): stri
     ...queries,
     reads,
     readLabel,
-    arrow(fromX, y, SHARED_X - 3, y, "global", asynchronous),
+    arrow([fromX, y], [SHARED_X - 3, y], "global", asynchronous),
     ...label(y - 21, ...(asynchronous ? ["copied", "by itself"] : ["through", "registers"])),
     ...label(y + 18, geometry.producers > 0 ? `by ${geometry.producers} subgroups` : "by all lanes"),
   ];
