@@ -94,8 +94,8 @@ const BINARY: readonly (readonly [string, Binary, (a: number, b: number) => numb
   ["trunc", (a) => trunc(a), Math.trunc],
   ["round", (a) => round(a), math.round],
   ["select by lt", (a, b) => select(a.lt(b), a, b), (a, b) => (a < b ? a : b)],
-  ["select by ge", (a, b) => select(a.ge(b), a, 2), (a, b) => (a >= b ? a : 2)],
-  ["select by ne", (a, b) => select(a.ne(b), a, 3), (a, b) => (a !== b ? a : 3)],
+  ["select by ge", (a, b) => select(a.ge(b).and(b.le(a)), a, 2), (a, b) => (a >= b ? a : 2)],
+  ["select by ne", (a, b) => select(a.ne(b).and(a.eq(b).not()), a, 3), (a, b) => (a !== b ? a : 3)],
   ["mul and add, apart", (a, b) => a.mul(b).add(a), (a, b) => a * b],
 ];
 
