@@ -1,8 +1,7 @@
 /** Options that several commands have, and how their texts are read. */
 
 import { InvalidArgumentError, Option } from "commander";
-
-const DEVICES = ["sim", "cpu", "webgpu", "cuda", "hip"];
+import { deviceIds } from "@evolver/device";
 
 export const jsonOption = (): Option =>
   new Option("--json", "print one JSON document on stdout and nothing else there").default(false);
@@ -11,7 +10,7 @@ export const verboseOption = (): Option =>
   new Option("--verbose", "show where an error comes from").default(false);
 
 export const deviceOption = (fallback: string): Option =>
-  new Option("--device <id>", "where kernels run").choices(DEVICES).default(fallback);
+  new Option("--device <id>", "where kernels run").choices(deviceIds).default(fallback);
 
 export const workspaceOption = (what: string): Option =>
   new Option("--workspace <dir>", what).default("evolver-workspace");

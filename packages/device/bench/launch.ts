@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median } from "@evolver/base";
 import { buffer, f32, kernel } from "@evolver/kernel";
-import { openCuda } from "../src/native/cuda/index.ts";
+import { openCuda } from "@evolver/device/cuda";
 
 const LAUNCHES = 20_000;
 const ROUNDS = 9;

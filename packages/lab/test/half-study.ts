@@ -14,15 +14,15 @@ import { bf16, buffer, f16, kernel, u32, type HalfType, type TypeDescriptor } fr
 import type { Case, Expected, Study } from "../src/index.ts";
 
 /** What a candidate does wrong. */
-export const FAULTS = ["nothing", "one missing", "twice as much", "beyond the end", "changes a"] as const;
+const FAULTS = ["nothing", "one missing", "twice as much", "beyond the end", "changes a"] as const;
 export type Fault = (typeof FAULTS)[number];
 
 // oxlint-disable-next-line typescript/consistent-type-definitions
 export type HalfPoint = { readonly fault: string };
 
 const descriptors: Readonly<Record<HalfType, TypeDescriptor<HalfType>>> = { f16, bf16 };
-export const toBits = { f16: toF16Bits, bf16: toBF16Bits } as const;
-export const fromBits = { f16: fromF16Bits, bf16: fromBF16Bits } as const;
+const toBits = { f16: toF16Bits, bf16: toBF16Bits } as const;
+const fromBits = { f16: fromF16Bits, bf16: fromBF16Bits } as const;
 /** Relative error of one rounding. */
 const ROUNDING = { f16: 2 ** -11, bf16: 2 ** -8 } as const;
 

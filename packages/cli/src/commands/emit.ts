@@ -7,6 +7,7 @@ import { EvolverError } from "@evolver/base";
 import {
   emit,
   emitSelftest,
+  emitTargetNames,
   emitTargets,
   type EmitTarget,
   type Kernel,
@@ -42,9 +43,7 @@ export const emitCommand: MakeCommand = async ({ args, finish }) => {
       "<study/rung | study/champion | file.ts#export | microbench[/test]>",
       "a rung of a study, a kernel of yours, or the microbenchmarks as a C++ program (with --selftest)",
     )
-    .addOption(
-      new Option("--target <target>", "language").choices(["js", "wgsl", "cuda", "hip"]).default("js"),
-    )
+    .addOption(new Option("--target <target>", "language").choices(emitTargetNames).default("js"))
     .addOption(subgroupOption())
     .addOption(workspaceOption("where champions are"))
     .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)

@@ -2,7 +2,7 @@
 
 import { basename, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
-import { type EmitTarget } from "@evolver/kernel";
+import { emitTargets, type EmitTarget } from "@evolver/kernel";
 import { emitSuite, findTests } from "@evolver/machine";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
@@ -31,7 +31,7 @@ export async function emitMicrobench(path: string | null, options: EmitMicrobenc
     });
   }
   const tests = findTests(path === null ? undefined : [path]);
-  const extension = target === "cuda" ? ".cu" : ".hip";
+  const { extension } = emitTargets[target];
   const suite = (chosen: typeof tests, to: string | null): Written => {
     const file = to === null ? "microbench" : basename(to, extname(to));
     return {
@@ -44,7 +44,7 @@ export async function emitMicrobench(path: string | null, options: EmitMicrobenc
   if (isFolder) await checkFolder(output, /^microbench-/);
   else if (output !== null) await checkFile(output);
   const written = isFolder
-    ? tests.map((test) => suite([test], join(output, `microbench-${test.id}${extension}`)))
+    ? tests.map((test) => suite([test], join(output, `microbench-${test.id}.${extension}`)))
     : [suite(tests, output)];
   for (const { file, source } of written) if (file !== null) await writeOutput(file, source);
   if (json) printJson({ target, subgroup, files: written });

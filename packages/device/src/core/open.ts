@@ -8,12 +8,8 @@ import type { Device, DeviceId, DeviceLimits } from "./device.ts";
 import { deviceIds, isDeviceId } from "./rows.ts";
 import { openSim } from "../sim/index.ts";
 import type { SimOptions } from "../sim/index.ts";
-import type { WebgpuOptions } from "../webgpu/index.ts";
-
-/** Which of several GPUs, as the driver counts them; the first if absent. */
-export interface NativeOptions {
-  readonly ordinal?: number;
-}
+import type { NativeOptions } from "./native-options.ts";
+import type { WebgpuOptions } from "../webgpu/options.ts";
 
 /** What `openDevice` takes for each device. */
 export interface DeviceOptions {

@@ -2,7 +2,7 @@
 
 import { EvolverError } from "@evolver/base";
 import type { Device } from "../core/device.ts";
-import { openWebgpu } from "../webgpu/index.ts";
+import { openWebgpu } from "../webgpu/device.ts";
 
 export async function openNative(id: "webgpu" | "cuda" | "hip", options: object): Promise<Device> {
   if (id === "webgpu") return openWebgpu(options);

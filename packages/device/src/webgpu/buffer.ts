@@ -4,18 +4,13 @@ import { EvolverError } from "@evolver/base";
 import { elementBytes, type ElementType } from "@evolver/kernel";
 import type { TypedArrayOf } from "../core/device.ts";
 import { arrayType, newArray } from "../core/arrays.ts";
-import { OwnedBuffer, type BufferOwner } from "../core/buffer.ts";
+import { OwnedBuffer } from "../core/buffer.ts";
+import type { WebgpuBufferOwner } from "./owner.ts";
 
 /** Bindings of vec4 arrays need whole vectors; no kernel may touch the rest. */
 const GRANULARITY = 16;
 /** Copies start and end with whole words. */
 const COPY_GRANULARITY = 4;
-
-export interface WebgpuBufferOwner extends BufferOwner {
-  readonly gpu: GPUDevice;
-  /** Throws DEVICE_LOST once the device is. */
-  assertUsable(): void;
-}
 
 export class WebgpuBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
   readonly buffer: GPUBuffer;

@@ -1,7 +1,8 @@
 /** WebGPU in Node: Dawn from the npm package `webgpu`, over Vulkan, Metal or D3D12. */
 
 import { EvolverError } from "@evolver/base";
-import { openWebgpu, type WebgpuDevice, type WebgpuOptions } from "./index.ts";
+import { openWebgpu, type WebgpuDevice } from "./device.ts";
+import type { WebgpuOptions } from "./options.ts";
 
 /** Vulkan's loader, as Dawn asks for it. */
 const LOADER = "libvulkan.so.1";

@@ -7,15 +7,15 @@ import type { ClockedProgram, Launch, RunResult } from "../core/device.ts";
 import { assertOpen } from "../core/buffer.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
 import { WebgpuBuffer } from "./buffer.ts";
-import type { WebgpuDevice } from "./index.ts";
+import type { WebgpuOwner } from "./owner.ts";
 
 export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<P> {
   readonly ir: KernelIR;
   readonly emitted: Emitted;
-  readonly #device: WebgpuDevice;
+  readonly #device: WebgpuOwner;
   readonly #pipeline: GPUComputePipeline;
 
-  private constructor(device: WebgpuDevice, ir: KernelIR, emitted: Emitted, pipeline: GPUComputePipeline) {
+  private constructor(device: WebgpuOwner, ir: KernelIR, emitted: Emitted, pipeline: GPUComputePipeline) {
     this.#device = device;
     this.ir = ir;
     this.emitted = emitted;
@@ -23,7 +23,7 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
   }
 
   /** @throws EvolverError WGSL_REFUSED, SUBGROUPS_UNAVAILABLE, TOO_MANY_BUFFERS */
-  static async create<P extends Params>(device: WebgpuDevice, ir: KernelIR): Promise<WebgpuProgram<P>> {
+  static async create<P extends Params>(device: WebgpuOwner, ir: KernelIR): Promise<WebgpuProgram<P>> {
     const { gpu } = device;
     const emitted = emit(ir, "wgsl", { shaderF16: gpu.features.has("shader-f16") });
     if (/^enable subgroups;/m.test(emitted.source) && !device.hasSubgroups) {

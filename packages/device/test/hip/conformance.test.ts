@@ -11,7 +11,7 @@ import { requireOptional } from "../../../../test/support/optional.ts";
 import type { Launched } from "../../conformance/case.ts";
 import { cases } from "../../conformance/cases/index.ts";
 import { missing, targetOf } from "../../conformance/run.ts";
-import { openHip, type HipDevice } from "../../src/native/hip/index.ts";
+import { openHip, type HipDevice } from "@evolver/device/hip";
 import { conformance } from "../conformance/suite.ts";
 
 /** Sources of all kernels of the suite that the device takes. */

@@ -7,7 +7,7 @@ import { buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
 import { cpp } from "../../../../test/support/compilers.ts";
 import { useStandIn, type StandIn } from "../../../../test/support/hip-cpu/batch.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { openHip } from "../../src/native/hip/index.ts";
+import { openHip } from "@evolver/device/hip";
 import { listDevices, openDevice } from "../../src/index.ts";
 
 const code = (name: string): unknown => expect.objectContaining({ code: name });

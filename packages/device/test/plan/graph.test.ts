@@ -7,7 +7,7 @@ import { cpp } from "../../../../test/support/compilers.ts";
 import { useStandIn, type StandIn } from "../../../../test/support/hip-cpu/batch.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { bindPlan } from "../../src/index.ts";
-import { openHip } from "../../src/native/hip/index.ts";
+import { openHip } from "@evolver/device/hip";
 import { COLUMNS, normalise, normalised, ROWS, rowsInput } from "./kernels.ts";
 
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");

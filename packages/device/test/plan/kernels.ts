@@ -54,7 +54,7 @@ export const increment = kernel(
 );
 
 /** Counts its runs in an element that begins with zero. */
-export const count = kernel(
+const count = kernel(
   "count",
   { params: { runs: buffer(u32, "read_write"), seen: buffer(u32, "write") }, workgroup: [32] },
   ({ runs, seen }, gpu) => {

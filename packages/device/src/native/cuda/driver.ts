@@ -5,8 +5,15 @@
 
 import { EvolverError } from "@evolver/base";
 import koffi, { type LibraryHandle } from "koffi";
-import { bindGraphCalls, type GraphCallName } from "../driver/graph.ts";
-import { bind, bindCalls, GPU_ERROR, GpuDriver, loadFirst, type GpuCallName } from "../driver/driver.ts";
+import {
+  bind,
+  bindCalls,
+  bindGraphCalls,
+  loadFirst,
+  type GpuCallName,
+  type GraphCallName,
+} from "../driver/calls.ts";
+import { GPU_ERROR, GpuDriver } from "../driver/driver.ts";
 
 const LIBRARIES: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   linux: ["libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"],

@@ -10,11 +10,12 @@ import type {
   MachineFacts,
   TypedArrayOf,
 } from "../../core/device.ts";
-import { checkBufferContents, type BufferOwner } from "../../core/buffer.ts";
+import { checkBufferContents } from "../../core/buffer.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import { EVENT_DEFAULT, GPU_ERROR, STREAM_NON_BLOCKING, type GpuDriver, type Handle } from "./driver.ts";
 import { captureGraph } from "./graph.ts";
+import type { GpuOwner } from "./owner.ts";
 import { GpuProgram } from "./program.ts";
 
 /** What is known about the GPU when it is opened. */
@@ -26,7 +27,7 @@ export interface GpuFacts {
   readonly machine: MachineFacts;
 }
 
-export abstract class GpuDevice implements ClockedDevice, BufferOwner {
+export abstract class GpuDevice implements ClockedDevice, GpuOwner {
   abstract readonly id: "cuda" | "hip";
   readonly name: string;
   readonly subgroupSize: number;

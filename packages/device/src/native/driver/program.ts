@@ -7,8 +7,8 @@ import { assertOpen } from "../../core/buffer.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
-import type { GpuDevice } from "./device.ts";
 import { GPU_ERROR, type Handle } from "./driver.ts";
+import type { GpuOwner } from "./owner.ts";
 
 /** What the vendors' grids take on y and z. */
 const MAX_GRID_YZ = 65_535;
@@ -31,12 +31,12 @@ interface Prepared {
 
 export class GpuProgram<P extends Params = Params> implements ClockedProgram<P> {
   readonly ir: KernelIR;
-  readonly #device: GpuDevice;
+  readonly #device: GpuOwner;
   readonly #native: Loaded;
   /** For launches with more workgroups on an axis than the grid has; made when first needed. */
   #linear: Loaded | null = null;
 
-  constructor(device: GpuDevice, ir: KernelIR) {
+  constructor(device: GpuOwner, ir: KernelIR) {
     this.#device = device;
     this.ir = ir;
     this.#native = this.#load({ grid: "native" });

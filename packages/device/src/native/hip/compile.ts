@@ -6,7 +6,7 @@
 import { EvolverError } from "@evolver/base";
 import type { LibraryHandle } from "koffi";
 import { compileCached, type CompiledCode } from "../driver/cache.ts";
-import { bind, loadFirst } from "../driver/driver.ts";
+import { bind, loadFirst } from "../driver/calls.ts";
 import { rocmCandidates } from "./driver.ts";
 
 export interface CompileRequest {

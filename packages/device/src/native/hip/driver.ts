@@ -10,13 +10,13 @@ import type { LibraryHandle } from "koffi";
 import {
   bind,
   bindCalls,
-  GPU_ERROR,
-  GpuDriver,
+  bindGraphCalls,
   loadFirst,
   type ForeignFunction,
   type GpuCallName,
-} from "../driver/driver.ts";
-import { bindGraphCalls, type GraphCallName } from "../driver/graph.ts";
+  type GraphCallName,
+} from "../driver/calls.ts";
+import { GPU_ERROR, GpuDriver } from "../driver/driver.ts";
 
 const NAMES: Readonly<Record<GpuCallName, string>> = {
   memGetInfo: "hipMemGetInfo",

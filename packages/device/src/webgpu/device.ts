@@ -9,15 +9,11 @@ import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "..
 import { buildFor } from "../core/build.ts";
 import { assertOpen, checkBufferContents } from "../core/buffer.ts";
 import { deviceRows } from "../core/rows.ts";
-import { WebgpuBuffer, type WebgpuBufferOwner } from "./buffer.ts";
+import { WebgpuBuffer } from "./buffer.ts";
+import type { WebgpuOptions } from "./options.ts";
+import type { WebgpuOwner } from "./owner.ts";
 import { WebgpuProgram } from "./program.ts";
 import { Timestamps } from "./timestamps.ts";
-
-export interface WebgpuOptions {
-  /** The entry point; `navigator.gpu` if absent. */
-  readonly gpu?: GPU;
-  readonly powerPreference?: GPUPowerPreference;
-}
 
 const OPTIONAL_FEATURES = ["subgroups", "timestamp-query", "shader-f16"] as const;
 
@@ -70,7 +66,7 @@ function unavailable(what: string, hint: string, cause?: unknown): EvolverError 
   return new EvolverError("WEBGPU_UNAVAILABLE", what, { hint, cause });
 }
 
-export class WebgpuDevice implements ClockedDevice, WebgpuBufferOwner {
+export class WebgpuDevice implements ClockedDevice, WebgpuOwner {
   readonly id = "webgpu";
   readonly name: string;
   readonly subgroupSize: number;

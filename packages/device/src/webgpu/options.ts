@@ -1,0 +1,7 @@
+/** Options of the `webgpu` device. */
+
+export interface WebgpuOptions {
+  /** The entry point; `navigator.gpu` if absent. */
+  readonly gpu?: GPU;
+  readonly powerPreference?: GPUPowerPreference;
+}
