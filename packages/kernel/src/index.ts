@@ -30,6 +30,7 @@ export {
   type ScalarOf,
 } from "./frontend/scalar.ts";
 export * from "./frontend/functions.ts";
+export { spellings, type Spelling } from "./frontend/spelling.ts";
 export * from "./frontend/layout.ts";
 export * from "./frontend/vector.ts";
 export { Copies, type CommitOptions, type CopyOptions } from "./frontend/copies.ts";
