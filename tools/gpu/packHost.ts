@@ -36,6 +36,9 @@ const FOREIGN = [
   /^koffi\/(doc|vendor)\//,
   /^@koromix\/koffi-(?!linux-x64)/,
   /^@koromix\/koffi-linux-x64\/musl/,
+  // Only the modules are used, of which both bring bundles, too.
+  /^echarts\/(asset|dist|i18n|theme|types)\//,
+  /^zrender\/(build|dist|src)\//,
 ];
 
 const LAUNCHER = `#!/bin/sh
