@@ -7,7 +7,6 @@
 import { math } from "@evolver/kernel";
 import type { AttentionProblem, AttentionShape, Mask, Strides } from "./problem.ts";
 import { elementCount, extentsOf } from "./tensor.ts";
-import type { Extents } from "./tensor.ts";
 
 /** The inputs as flat arrays, laid out as the problem's strides say. */
 export interface AttentionInputs {
@@ -182,23 +181,23 @@ function forEachKeyHead<A extends FloatArray>(
     for (let keyHead = 0; keyHead < headsKv; keyHead++) {
       const rows = queryRows(b, keyHead);
       if (rows.length === 0) continue;
-      loadHead(keys, inputs.k, b, keyHead, strides.k, extentsOf(shape).k);
-      loadHead(values, inputs.v, b, keyHead, strides.v, extentsOf(shape).v);
+      loadRows(keys, inputs.k, b * strides.k[0] + keyHead * strides.k[1], strides.k, dim);
+      loadRows(values, inputs.v, b * strides.v[0] + keyHead * strides.v[1], strides.v, dim);
       visit(keys, values, rows);
     }
 }
 
-function loadHead(
+/** Gathers the rows of one head, which begin at `offset`, without gaps. */
+function loadRows(
   to: FloatArray,
   from: ArrayLike<number>,
-  batch: number,
-  head: number,
-  strides: Strides,
-  [, , sequence, dim]: Extents,
+  offset: number,
+  [, , rowStride, columnStride]: Strides,
+  dim: number,
 ): void {
-  const base = batch * strides[0] + head * strides[1];
-  for (let j = 0; j < sequence; j++)
-    for (let d = 0; d < dim; d++) to[j * dim + d] = from[base + j * strides[2] + d * strides[3]] as number;
+  for (let row = 0; row * dim < to.length; row++)
+    for (let d = 0; d < dim; d++)
+      to[row * dim + d] = from[offset + row * rowStride + d * columnStride] as number;
 }
 
 function loadRow(to: FloatArray, from: ArrayLike<number>, offset: number, stride: number): void {
