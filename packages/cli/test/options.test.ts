@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { loadStudy, studyNames } from "@evolver/studies";
 import { main } from "../src/index.ts";
 
 let folder: string;
@@ -104,6 +105,39 @@ it.each(["emit", "ladder", "evolve", "compare"])("%s --help has the whole form o
   for (const part of ["Sq and Sk", "causal", "window:L:R", "softcap:X", "scale:X"])
     expect(help).toContain(part);
   if (name === "emit") expect(help).toContain("name it .mjs");
+});
+
+it.each(["emit", "ladder", "evolve", "compare", "guide"])(
+  "%s --help lists the studies and each one's options, and with a study those of it alone",
+  async (name) => {
+    expect(await main([name, "--help"])).toBe(0);
+    for (const each of studyNames) {
+      const { title, options } = await loadStudy(each);
+      expect(stdout).toContain(`  ${each}: ${title}`);
+      for (const option of options) expect(stdout).toContain(`--${option.name} <${option.value}>`);
+    }
+    stdout = "";
+    expect(await main([name, name === "emit" ? "softmax/s01" : "softmax", "--help"])).toBe(0);
+    expect(stdout).toContain("--rows <n>");
+    expect(stdout).not.toContain("--shape");
+  },
+);
+
+it("takes options of the study that is named, wherever they stand, and of no other", async () => {
+  const size = ["--rows", "3", "--columns", "5"];
+  for (const args of [
+    ["ladder", "softmax", ...size, "--json"],
+    ["ladder", ...size, "--json", "softmax"],
+  ]) {
+    stdout = "";
+    expect(await main(args)).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ study: "softmax", input: "softmax of 3 × 5, random data" });
+  }
+  expect(await main(["ladder", "attention", ...size])).toBe(2);
+  expect(stderr).toContain("unknown option '--rows'");
+  stderr = "";
+  expect(await main(["ladder", "softmax", "--rows", "many"])).toBe(2);
+  expect(stderr).toContain("'many' is invalid. give a whole number from 1 to");
 });
 
 it("says where an unreadable path is, and shows the cause only if asked", async () => {

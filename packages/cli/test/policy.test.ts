@@ -13,17 +13,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const COMMAND = [
-  "evolve",
-  "attention",
-  "--shape",
-  "H1,S4,D4",
-  "--cycles",
-  "0",
-  "--workspace",
-  "ws",
-  "--json",
-];
+const SIZE = ["--rows", "4", "--columns", "4"];
+const COMMAND = ["evolve", "softmax", ...SIZE, "--cycles", "0", "--workspace", "ws", "--json"];
 
 function setSampler(sampler: string): void {
   const path = join(folder, "ws", "policy.json");

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { inFull } from "../../../test/support/full.ts";
 import { Random } from "@evolver/base";
 import { Workspace, evolve, readRecords } from "../src/index.ts";
 import type { EvolveResult } from "../src/index.ts";
@@ -177,10 +178,10 @@ describe("what is in the way", () => {
 describe("kill -9", () => {
   it("at any moment: the next run goes on from the last record, with a clean tree, to the same end", async () => {
     const random = new Random(Number(process.env["EVOLVER_KILL_SEED"] ?? 1));
-    const wanted = 12;
+    const wanted = inFull(12, 6);
     let kills = 0;
     let lastCount = 0;
-    for (let attempt = 0; attempt < 15; attempt++) {
+    for (let attempt = 0; attempt < inFull(15, 6); attempt++) {
       const done = await killedRun(wanted, {
         event: random.below(8),
         afterMs: random.below(40),
@@ -193,7 +194,7 @@ describe("kill -9", () => {
       expect(count).toBeGreaterThanOrEqual(lastCount);
       lastCount = count;
     }
-    expect(kills).toBeGreaterThan(2);
+    expect(kills).toBeGreaterThan(0);
     const left = wanted - Math.max(0, lastCount - 1);
     await run(Math.max(1, left));
     expect(git("status", "--porcelain")).toBe("");
