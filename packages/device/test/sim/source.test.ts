@@ -42,8 +42,8 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
             totals[ISSUED_MEMORY]++;
             const x_6 = loadUniform1_buffer_x(subgroup, all, place1, i_5);
             const v0_7 = $v0;
-            const v8 = fround(v0_7+x_6);
-            $v0 = v8;
+            const sum_8 = fround(v0_7+x_6);
+            $v0 = sum_8;
             totals[ISSUED_ARITHMETIC] += 1;
             totals[FLOPS] += all.count;
           }
@@ -65,11 +65,11 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
         if (then1.count !== 0) {
           block1: {
             const v0_10 = $v0;
-            const v12 = v0_10 < 1 || 1 !== 1 ? v0_10 : 1;
+            const smaller_12 = v0_10 < 1 || 1 !== 1 ? v0_10 : 1;
             totals[ISSUED_ARITHMETIC] += 1;
             totals[FLOPS] += then1.count;
             totals[ISSUED_MEMORY]++;
-            subgroup.f32.fill(v12, 64, 96);
+            subgroup.f32.fill(smaller_12, 64, 96);
             store1_buffer_y_by_u32(subgroup, then1, place3);
           }
         }
@@ -82,8 +82,8 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
       for (let lane = 0; lane < WIDTH; lane++) {
         // source.test.ts:14
         const globalId_x_1 = u32[0 + lane];
-        const v9 = (globalId_x_1<n_0?1:0);
-        i32[32 + lane] = v9;
+        const condition_9 = (globalId_x_1<n_0?1:0);
+        i32[32 + lane] = condition_9;
       }
     }"
   `);

@@ -27,6 +27,8 @@ export interface OpRow {
   readonly noun: string;
   /** The literal that, as the right operand of integers, makes the result the left one. */
   readonly rightIdentity?: number;
+  /** Whether it divides integers by its second operand, which 0 is an error for. */
+  readonly divides?: boolean;
   /** A JavaScript expression over operand expressions. `type` is that of the first operand. */
   js(operands: readonly string[], type: ScalarType, result: ScalarType): string;
 }
@@ -81,11 +83,12 @@ const floatFunction = (name: string, noun: string, unit: OpRow["unit"], double =
   js: ([a], type) => (isHalf(type) ? wrap(`${double}(${a})`, type) : `m.${name}(${a})`),
 });
 
-const integerPair = (noun: string, js: OpRow["js"]): OpRow => ({
+const integerDivision = (noun: string, js: OpRow["js"]): OpRow => ({
   noun,
   signature: sameOperands(2, isInteger),
   flops: 0,
   unit: "arithmetic",
+  divides: true,
   js,
 });
 
@@ -159,18 +162,18 @@ export const ops = define({
   div: { noun: "quotient", signature: sameOperands(2, isFloat), flops: 1, unit: "special", js: infix("/") },
   /** Truncates towards zero; a divisor of 0 gives the dividend, as WGSL has it. */
   divTrunc: {
-    ...integerPair("quotient", ([a, b], type) => wrap(`${b}===0?${a}:${a}/${b}`, type)),
+    ...integerDivision("quotient", ([a, b], type) => wrap(`${b}===0?${a}:${a}/${b}`, type)),
     rightIdentity: 1,
   },
   /** Rounds towards minus infinity; a divisor of 0 gives the dividend. */
   divFloor: {
-    ...integerPair("quotient", ([a, b], type) => wrap(`${b}===0?${a}:Math.floor(${a}/${b})`, type)),
+    ...integerDivision("quotient", ([a, b], type) => wrap(`${b}===0?${a}:Math.floor(${a}/${b})`, type)),
     rightIdentity: 1,
   },
   /** The remainder with the dividend's sign; a divisor of 0 gives 0. */
-  remTrunc: integerPair("remainder", ([a, b], type) => wrap(`${b}===0?0:${a}%${b}`, type)),
+  remTrunc: integerDivision("remainder", ([a, b], type) => wrap(`${b}===0?0:${a}%${b}`, type)),
   /** The remainder with the divisor's sign; a divisor of 0 gives 0. */
-  modFloor: integerPair("remainder", ([a, b], type) =>
+  modFloor: integerDivision("remainder", ([a, b], type) =>
     wrap(`${b}===0?0:${a}-Math.floor(${a}/${b})*${b}`, type),
   ),
   /** The smaller; where one operand is NaN, the other. */

@@ -5,18 +5,8 @@
  */
 
 import { assertNever } from "@evolver/base";
-import { isFloat } from "@evolver/kernel";
-import type {
-  Block,
-  ForNode,
-  KernelIR,
-  Node,
-  ScalarType,
-  SubgroupOp,
-  VarSetNode,
-  Variable,
-  WhileNode,
-} from "@evolver/kernel";
+import { subgroupOps } from "@evolver/kernel";
+import type { Block, ForNode, KernelIR, Node, Value, VarSetNode, Variable, WhileNode } from "@evolver/kernel";
 import { builtins } from "./builtins.ts";
 
 type LoopNode = ForNode | WhileNode;
@@ -105,7 +95,8 @@ export function analyseLanes(ir: KernelIR): LaneAnalysis {
         if (node.result) vary(node.result.id);
         return false;
       case "subgroup":
-        if (!agrees(node.op, node.operands[0]?.type)) for (const result of node.results) vary(result.id);
+        if (!subgroupOps[node.op].agrees((node.operands[0] as Value).type))
+          for (const result of node.results) vary(result.id);
         return false;
       case "var":
         declaredIn.set(node.variable.id, place.region);
@@ -175,30 +166,4 @@ export function analyseLanes(ir: KernelIR): LaneAnalysis {
     maskedSets,
     divergentExits,
   };
-}
-
-/** Whether an operation gives all lanes the same bits. */
-function agrees(op: SubgroupOp, type: ScalarType | undefined): boolean {
-  switch (op) {
-    case "sum":
-    case "any":
-    case "all":
-    case "ballot":
-    case "broadcastFirst":
-      return true;
-    case "min":
-    case "max":
-      // That of floating-point +0 and −0 differs from lane to lane.
-      return !isFloat(type);
-    case "broadcast":
-    case "shuffle":
-    case "shuffleXor":
-    case "shuffleUp":
-    case "shuffleDown":
-    case "inclusiveSum":
-    case "exclusiveSum":
-      return false;
-    default:
-      return assertNever(op, "subgroup operation");
-  }
 }

@@ -14,7 +14,8 @@
  */
 
 import type { Memory } from "@evolver/kernel";
-import { READER_NUMBERS, eachActive } from "./prelude.ts";
+import { READER_ENTRY } from "../runtime/readers.ts";
+import { eachActive } from "./prelude.ts";
 import { takeFields } from "./text.ts";
 
 export type RaceMode = "none" | "intervals" | "clocks";
@@ -137,7 +138,7 @@ export function rememberReader(target: NamedMemory, options: CheckOptions): stri
 /** With clocks: remembers lanes as readers of the element, as bits of the chunk that begins at lane `first`. */
 function rememberReaders(target: NamedMemory, first: string, bits: string): string {
   const stale = target.memory.space === "shared" ? "< lastBarrier" : "<= launchStart";
-  return `const head = element * ${READER_NUMBERS};
+  return `const head = element * ${READER_ENTRY};
     if (readerHeads[head] >= epochStart && (readerHeads[head + 2] & ACTOR) === base + ${first}) readerHeads[head + 1] |= ${bits};
     else if (readerHeads[head] ${stale}) {
       readerHeads[head] = now;
@@ -181,7 +182,7 @@ function checkWriteWithClocks(target: NamedMemory, action: string): string {
     }
     ${shared ? "" : byEarlierWorkgroup}
     if (isRead) {
-      const head = element * ${READER_NUMBERS}, read = readerHeads[head];
+      const head = element * ${READER_ENTRY}, read = readerHeads[head];
       if (read ${shared ? ">= lastBarrier" : "> launchStart"}) {
         const first = readerHeads[head + 2] & ACTOR;
         // One entry only, of lanes that the writer knows up to then or of itself.

@@ -4,13 +4,14 @@
  * iterations; the scheduler decides who goes on. How to read the result stands at its top (prelude.ts).
  */
 
+import { ops } from "@evolver/kernel";
 import type { KernelIR, Memory, Node, NodeKind, Value, Variable } from "@evolver/kernel";
 import { builtins } from "../analysis/builtins.ts";
 import type { RegisterCounts } from "../runtime/subgroup.ts";
 import { ControlFlow } from "./control.ts";
 import { Emitter, divisorOf } from "./emitter.ts";
 import type { BlockWriter, CodeOptions, Scope } from "./emitter.ts";
-import { divides, operation } from "./expression.ts";
+import { operation } from "./expression.ts";
 import type { LaneNode } from "./laneLoops.ts";
 import { Pipelines } from "./pipelines.ts";
 import { laneFunctions, memoryFunctions, prelude } from "./prelude.ts";
@@ -113,7 +114,8 @@ class Writer implements BlockWriter {
       },
       op: (node, scope, index) => {
         emitter.tally.add(node);
-        if (emitter.options.checks && divides(node)) this.#checkDivisor(node, scope, index);
+        emitter.nameValue(node.result, ops[node.op].noun);
+        if (emitter.options.checks && ops[node.op].divides === true) this.#checkDivisor(node, scope, index);
         if (!emitter.lanes.uniform[node.result.id]) return emitter.hold(node, scope, index);
         const operands = node.operands.map((operand) => emitter.uniform(operand) as string);
         this.#statement(node, operation(emitter.valueName(node.result), node, operands));

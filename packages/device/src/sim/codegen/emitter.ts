@@ -4,7 +4,7 @@
  */
 
 import type { Block, KernelIR, Memory, Node, OpNode, Site, Value, Variable } from "@evolver/kernel";
-import { blocksOf } from "@evolver/kernel";
+import { blocksOf, ops } from "@evolver/kernel";
 import { analyseLanes } from "../analysis/lanes.ts";
 import type { LaneAnalysis } from "../analysis/lanes.ts";
 import { Slots, findUses } from "../analysis/registers.ts";
@@ -14,7 +14,7 @@ import type { TotalName } from "../runtime/counting.ts";
 import { REGISTER_FILE } from "../runtime/subgroup.ts";
 import type { RegisterCounts, RegisterFile } from "../runtime/subgroup.ts";
 import type { CheckOptions, NamedMemory } from "./checks.ts";
-import { divides, literal } from "./expression.ts";
+import { literal } from "./expression.ts";
 import { laneLoop } from "./laneLoops.ts";
 import type { LaneNode } from "./laneLoops.ts";
 import { Tally } from "./tally.ts";
@@ -183,9 +183,9 @@ export class Emitter {
     return name;
   }
 
-  define(name: string, declaration: () => string): string {
+  /** Declares a function, or what belongs to one, if it is not known. */
+  define(name: string, declaration: () => string): void {
     if (!this.#functions.has(name)) this.#functions.set(name, declaration());
-    return name;
   }
 
   count(total: TotalName): string {
@@ -332,7 +332,7 @@ export class Emitter {
   /** Divisors are looked at before the division, so they need registers. */
   #keepDivisors(block: Block): void {
     for (const node of block.nodes) {
-      if (node.kind === "op" && divides(node)) {
+      if (node.kind === "op" && ops[node.op].divides === true) {
         const { id } = divisorOf(node);
         this.#uses.count[id] = (this.#uses.count[id] as number) + 1;
       }

@@ -28,8 +28,3 @@ export function operation(target: string, node: OpNode, operands: readonly strin
     return `const ${target} = ${a} ${node.op === "min" ? "<" : ">"} ${b} || ${b} !== ${b} ? ${a} : ${b};`;
   return `const ${target} = ${ops[node.op].js(operands, type, node.result.type)};`;
 }
-
-/** Integer operations that have no result for a divisor of 0. */
-export function divides(node: OpNode): boolean {
-  return /^(div|rem|mod)(Trunc|Floor)$/.test(node.op);
-}

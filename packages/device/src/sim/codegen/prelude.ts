@@ -5,7 +5,6 @@
 
 import { scalarTypes } from "@evolver/kernel";
 import type { ElementType } from "@evolver/kernel";
-import { READER_ENTRY } from "../runtime/readers.ts";
 import { SITE_STRIDE } from "../runtime/accessId.ts";
 import { positionName, positions } from "../runtime/counting.ts";
 import { STOPS } from "../runtime/subgroup.ts";
@@ -255,5 +254,3 @@ export const accessShape = (words: number, shift: number): { name: string; decla
   name: `access_${words}_words_shift_${shift}`,
   declaration: `const access_${words}_words_shift_${shift} = { words: ${words}, shift: ${shift}, from: 0, to: 0 };`,
 });
-
-export const READER_NUMBERS = READER_ENTRY;

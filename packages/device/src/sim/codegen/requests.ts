@@ -4,6 +4,7 @@
  */
 
 import { assertNever } from "@evolver/base";
+import { subgroupOps } from "@evolver/kernel";
 import type {
   AtomicNode,
   BarrierNode,
@@ -115,7 +116,7 @@ export class Requests {
       case "ballot": {
         const place = emitter.place(node, { ...fields, by: 0, result: 0 });
         for (const [word, mask] of node.results.entries()) {
-          emitter.nameValue(mask, "ballot");
+          emitter.nameValue(mask, subgroupOps[op].noun);
           emitter.emit(`const ${emitter.valueName(mask)} = ${call(op, place, `, ${word}`)};`);
         }
         break;
@@ -148,7 +149,7 @@ export class Requests {
   /** A result that all lanes share. */
   #shared({ op, results }: SubgroupNode, expression: string): void {
     const result = results[0] as Value;
-    this.#emitter.nameValue(result, op);
+    this.#emitter.nameValue(result, subgroupOps[op].noun);
     this.#emitter.emit(`const ${this.#emitter.valueName(result)} = ${expression};`);
   }
 

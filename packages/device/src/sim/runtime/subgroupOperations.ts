@@ -4,7 +4,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import { math } from "@evolver/kernel";
+import { math, scalarTypes, subgroupOps } from "@evolver/kernel";
 import type { NumericType, SubgroupOp } from "@evolver/kernel";
 import type { AccessFindings } from "./accessFindings.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
@@ -23,46 +23,22 @@ interface OperationSite<Op extends SubgroupOp = SubgroupOp> {
 }
 
 const MAX_WIDTH = 128;
+
+/** Two arrays for intermediate results in each register file that an operand can be in. */
 const floats: readonly Registers[] = [new Float32Array(MAX_WIDTH), new Float32Array(MAX_WIDTH)];
 const signed: readonly Registers[] = [new Int32Array(MAX_WIDTH), new Int32Array(MAX_WIDTH)];
 const unsigned: readonly Registers[] = [new Uint32Array(MAX_WIDTH), new Uint32Array(MAX_WIDTH)];
+const SCRATCH: Readonly<Record<NumericType, readonly Registers[]>> = {
+  f32: floats,
+  f16: floats,
+  bf16: floats,
+  i32: signed,
+  u32: unsigned,
+};
 
 type Combining = "sum" | "min" | "max";
 
-/** What a combining operation needs to know of a type. */
-interface Arithmetic {
-  readonly scratch: readonly Registers[];
-  /** A sum to the type; integers wrap where they are stored. */
-  round(x: number): number;
-  readonly lowest: number;
-  readonly highest: number;
-}
-
-const same = (x: number): number => x;
-const infinite = { scratch: floats, lowest: -Infinity, highest: Infinity };
-
-const ARITHMETIC: Readonly<Record<NumericType, Arithmetic>> = {
-  f32: { ...infinite, round: Math.fround },
-  f16: { ...infinite, round: math.roundF16 },
-  bf16: { ...infinite, round: math.roundBF16 },
-  i32: { scratch: signed, round: same, lowest: -0x80000000, highest: 0x7fffffff },
-  u32: { scratch: unsigned, round: same, lowest: 0, highest: 0xffffffff },
-};
-
-function identity(op: Combining, { lowest, highest }: Arithmetic): number {
-  switch (op) {
-    case "sum":
-      return 0;
-    case "min":
-      return highest;
-    case "max":
-      return lowest;
-    default:
-      return assertNever(op, "combining operation");
-  }
-}
-
-function combine(op: Combining, a: number, b: number, { round }: Arithmetic): number {
+function combine(op: Combining, a: number, b: number, round: (x: number) => number): number {
   switch (op) {
     case "sum":
       return round(a + b);
@@ -93,12 +69,12 @@ function butterfly(
   { mask }: LaneSet,
   { op, type, operand }: OperationSite<Combining>,
 ): Registers {
-  const arithmetic = ARITHMETIC[type];
-  let [value, next] = arithmetic.scratch as [Registers, Registers];
-  gather(value, registers, operand, mask, identity(op, arithmetic));
+  const { round } = scalarTypes[type];
+  let [value, next] = SCRATCH[type] as [Registers, Registers];
+  gather(value, registers, operand, mask, subgroupOps[op].identity(type) as number);
   for (let distance = mask.length >> 1; distance > 0; distance >>= 1) {
     for (let lane = 0; lane < mask.length; lane++)
-      next[lane] = combine(op, value[lane] as number, value[lane ^ distance] as number, arithmetic);
+      next[lane] = combine(op, value[lane] as number, value[lane ^ distance] as number, round);
     [value, next] = [next, value];
   }
   return value;
@@ -142,8 +118,8 @@ function broadcastFirst(registers: Registers, active: LaneSet, { operand }: Oper
 }
 
 function scan(registers: Registers, { mask }: LaneSet, site: OperationSite, shift: 0 | 1): void {
-  const { scratch, round } = ARITHMETIC[site.type];
-  let [value, next] = scratch as [Registers, Registers];
+  const { round } = scalarTypes[site.type];
+  let [value, next] = SCRATCH[site.type] as [Registers, Registers];
   const width = mask.length;
   gather(value, registers, site.operand, mask, 0);
   for (let distance = 1; distance < width; distance <<= 1) {
@@ -185,7 +161,7 @@ function shuffle(
   { site, op, type, operand, by, result }: OperationSite<ShuffleOp>,
   findings: AccessFindings,
 ): void {
-  const source = ARITHMETIC[type].scratch[0] as Registers;
+  const source = SCRATCH[type][0] as Registers;
   const sourceLane = SOURCE_LANE[op];
   for (let lane = 0; lane < mask.length; lane++) source[lane] = registers[operand + lane] as number;
   for (let lane = 0; lane < mask.length; lane++) {
