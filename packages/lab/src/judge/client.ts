@@ -22,7 +22,7 @@ const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"; readonly how: string };
 
 /** Calls `expire` when so many milliseconds have passed, unless the function that it gives is called before. */
-export type StartDeadline = (milliseconds: number, expire: () => void) => () => void;
+type StartDeadline = (milliseconds: number, expire: () => void) => () => void;
 
 const byTheClock: StartDeadline = (milliseconds, expire) => {
   const timer = setTimeout(expire, milliseconds);
