@@ -3,10 +3,11 @@
  * rest. A guess is ragged on purpose, so that a missing bounds check shows.
  */
 
-import { toBF16Bits, toF16Bits, type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
+import { type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
 import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
+  scalarTypes,
   type BufferDescriptor,
   type ElementType,
   type Kernel,
@@ -124,7 +125,7 @@ function fill(
   random: Random,
 ): AnyTypedArray {
   const { element } = param;
-  if (isInteger(element)) return element === "i32" ? new Int32Array(length) : new Uint32Array(length);
-  const numbers = Float32Array.from({ length }, () => random.uniform() * 2 - 1);
-  return element === "f32" ? numbers : element === "f16" ? toF16Bits(numbers) : toBF16Bits(numbers);
+  const { array, encode, round } = scalarTypes[element];
+  if (isInteger(element)) return new array(length);
+  return array.from(Array.from({ length }, () => encode(round(random.uniform() * 2 - 1))));
 }

@@ -3,8 +3,17 @@
  * and never by another device. Nothing here needs Node or a test runner, so that a page can run the cases too.
  */
 
-import type { ElementType, HalfType, Kernel, NumericType, Params, TypeDescriptor } from "@evolver/kernel";
-import { toBF16Bits, toF16Bits } from "../src/core/half.ts";
+import {
+  scalarTypes,
+  type ElementArray,
+  type ElementType,
+  type HalfType,
+  type Kernel,
+  type NumericType,
+  type Params,
+  type ScalarRow,
+  type TypeDescriptor,
+} from "@evolver/kernel";
 import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from "../src/index.ts";
 
 /**
@@ -102,13 +111,7 @@ export function launch<P extends Params>(
   return options as unknown as Launched;
 }
 
-export type Values<T extends NumericType> = T extends "f32"
-  ? Float32Array
-  : T extends "i32"
-    ? Int32Array
-    : T extends "u32"
-      ? Uint32Array
-      : Uint16Array;
+export type Values<T extends NumericType> = ElementArray<T>;
 
 /** An array of a type; the callback gives each element, which two-byte types round and hold as bits. */
 export function array<T extends ElementType>(
@@ -116,11 +119,11 @@ export function array<T extends ElementType>(
   length: number,
   element: (i: number) => number = () => 0,
 ): Values<T> {
-  const numbers = Array.from({ length }, (_, i) => element(i));
-  if (type === "f16") return toF16Bits(numbers) as Values<T>;
-  if (type === "bf16") return toBF16Bits(numbers) as Values<T>;
-  const ArrayType = type === "f32" ? Float32Array : type === "i32" ? Int32Array : Uint32Array;
-  return ArrayType.from(numbers) as unknown as Values<T>;
+  const row: ScalarRow = scalarTypes[type];
+  const numbers = Array.from({ length }, (_, i) =>
+    row.encode(row.kind === "float" ? row.round(element(i)) : element(i)),
+  );
+  return scalarTypes[type].array.from(numbers) as unknown as Values<T>;
 }
 
 /** Whole numbers that look random and are the same everywhere: element i of stream `seed`, 32 bits. */

@@ -1,19 +1,11 @@
 /** The arrays in which the host holds a buffer's elements, by element type. */
 
-import { elementBytes, type ElementType } from "@evolver/kernel";
+import { elementBytes, elementTypes, scalarTypes, type ElementType, type WordType } from "@evolver/kernel";
 import type { AnyTypedArray, TypedArrayOf } from "./device.ts";
-
-const ARRAYS = {
-  f32: Float32Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  f16: Uint16Array,
-  bf16: Uint16Array,
-} as const satisfies Record<ElementType, unknown>;
 
 /** The array class that holds elements of a type. */
 export function arrayType(element: ElementType) {
-  return ARRAYS[element];
+  return scalarTypes[element].array;
 }
 
 /** A zeroed array of `length` elements, in shared memory where asked for. */
@@ -26,4 +18,14 @@ export function newArray<E extends ElementType>(element: E, length: number, shar
 
 /** Whether buffers can hold such elements. */
 export const isElementType = (value: unknown): value is ElementType =>
-  typeof value === "string" && Object.hasOwn(ARRAYS, value);
+  elementTypes.includes(value as ElementType);
+
+/** Writes an argument of four bytes, as GPUs and WebAssembly hold it. */
+const WRITE_WORD: Readonly<Record<WordType, (view: DataView, at: number, value: number) => void>> = {
+  f32: (view, at, value) => view.setFloat32(at, value, true),
+  i32: (view, at, value) => view.setInt32(at, value, true),
+  u32: (view, at, value) => view.setUint32(at, value, true),
+};
+
+export const writeWord = (view: DataView, at: number, type: WordType, value: number): void =>
+  WRITE_WORD[type](view, at, value);

@@ -3,7 +3,7 @@
  * between devices (checks, counters, clocks) is optional data in the result, never another call.
  */
 
-import type { Args, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import type { Args, ElementType, Kernel, KernelIR, Params, ElementArray } from "@evolver/kernel";
 import type { Counters } from "./counters.ts";
 import type { Finding } from "./findings.ts";
 
@@ -23,15 +23,9 @@ export interface DeviceLimits {
  * What holds elements on the host. f16 and bf16 are held as their 16 bits: see toF16Bits, fromF16Bits, toBF16Bits and
  * fromBF16Bits.
  */
-export type TypedArrayOf<E extends ElementType> = E extends "f32"
-  ? Float32Array
-  : E extends "i32"
-    ? Int32Array
-    : E extends "u32"
-      ? Uint32Array
-      : Uint16Array;
+export type TypedArrayOf<E extends ElementType> = ElementArray<E>;
 
-export type AnyTypedArray = Float32Array | Int32Array | Uint32Array | Uint16Array;
+export type AnyTypedArray = ElementArray<ElementType>;
 
 /** Global memory on a device. Usable only with the device that made it, until `destroy` or the device's `close`. */
 export interface DeviceBuffer<E extends ElementType = ElementType> {

@@ -4,7 +4,13 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import type { BufferParam, KernelIR, ScalarParam } from "@evolver/kernel";
+import {
+  scalarTypes,
+  type BufferParam,
+  type KernelIR,
+  type ScalarParam,
+  type WordType,
+} from "@evolver/kernel";
 import { assertOpen, OwnedBuffer, type BufferOwner, type HostBuffer } from "./buffer.ts";
 import type { Launch } from "./device.ts";
 import { describe, invalid } from "./invalid.ts";
@@ -109,9 +115,8 @@ function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown): number
       `pass ${wanted(param)}`,
       where,
     );
-  if (param.type === "f32") return Math.fround(value);
-  const exact = param.type === "i32" ? value | 0 : value >>> 0;
-  if (exact !== value)
+  const exact = scalarTypes[param.type].literal(value);
+  if (typeof exact !== "number")
     throw invalid(
       `parameter "${param.name}" of "${ir.name}" is ${param.type}; ${value} is not one`,
       `pass ${wanted(param)}`,
@@ -187,8 +192,13 @@ function resolveSample(
   return [...sample];
 }
 
+const NUMBERS: Readonly<Record<WordType, string>> = {
+  f32: "a number",
+  i32: "a whole number from −2³¹ to 2³¹ − 1",
+  u32: "a whole number from 0 to 2³² − 1",
+};
+
 function wanted(param: ScalarParam | BufferParam): string {
   if (param.kind === "buffer") return `a buffer of ${param.memory.element}`;
-  if (param.type === "f32") return "a number";
-  return param.type === "i32" ? "a whole number from −2³¹ to 2³¹ − 1" : "a whole number from 0 to 2³² − 1";
+  return NUMBERS[param.type];
 }

@@ -5,6 +5,7 @@ import type { SourceLocation } from "@evolver/base";
 import { emit, type Emitted, type KernelIR, type Params } from "@evolver/kernel";
 import type { ClockedProgram, Launch, RunResult } from "../core/device.ts";
 import { assertOpen } from "../core/buffer.ts";
+import { writeWord } from "../core/arrays.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../core/launch.ts";
 import { WebgpuBuffer } from "./buffer.ts";
 import type { WebgpuOwner } from "./owner.ts";
@@ -176,9 +177,7 @@ function fillUniform(
   for (const { name, type, offset } of fields) {
     const axis = ["numWorkgroups.x", "numWorkgroups.y", "numWorkgroups.z"].indexOf(name);
     const value = axis >= 0 ? (resolved.workgroups[axis] as number) : (resolved.scalars[name] as number);
-    if (type === "f32") view.setFloat32(offset, value, true);
-    else if (type === "i32") view.setInt32(offset, value, true);
-    else view.setUint32(offset, value, true);
+    writeWord(view, offset, type, value);
   }
 }
 

@@ -3,7 +3,8 @@
  * at afterwards, outputs hold NaN before each run, and beyond each buffer's end lie canaries.
  */
 
-import { bindPlan, bitsOf, deviceRows, fromBF16Bits, fromF16Bits, nans } from "@evolver/device";
+import { bindPlan, bitsOf, deviceRows, nans } from "@evolver/device";
+import { scalarTypes } from "@evolver/kernel";
 import type {
   AnyTypedArray,
   BoundPlan,
@@ -178,7 +179,7 @@ function leftFault(name: string, contents: AnyTypedArray): Fault | null {
 /** Half-precision outputs are held as bits; they are compared as the numbers that they are. */
 function numbersOf({ element }: PlanBuffer, contents: AnyTypedArray): AnyTypedArray {
   if (!(contents instanceof Uint16Array)) return contents;
-  return element === "f16" ? fromF16Bits(contents) : fromBF16Bits(contents);
+  return Float32Array.from(contents, scalarTypes[element].decode);
 }
 
 const canaryOf = (array: AnyTypedArray): number =>

@@ -3,9 +3,9 @@
 import { EvolverError } from "@evolver/base";
 import type { KernelIR, Params } from "@evolver/kernel";
 import type { Launch, RunResult } from "../../core/device.ts";
+import { writeWord } from "../../core/arrays.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
 import { ARGUMENTS } from "../codegen/builtins.ts";
-import { representations } from "../operations/representation.ts";
 import { CpuBuffer } from "./buffer.ts";
 import type { CompiledModule, CpuHost, CpuProgram } from "./host.ts";
 import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";
@@ -116,9 +116,7 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
       const at = ARGUMENTS.params + 4 * i;
       if (param.kind === "buffer")
         view.setUint32(at, (resolved.buffers[param.name] as CpuBuffer).address, true);
-      else if (representations[param.type].scalar === "f32")
-        view.setFloat32(at, resolved.scalars[param.name] as number, true);
-      else view.setUint32(at, (resolved.scalars[param.name] as number) >>> 0, true);
+      else writeWord(view, at, param.type, resolved.scalars[param.name] as number);
     });
   }
 

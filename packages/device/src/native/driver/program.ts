@@ -4,6 +4,7 @@ import { emit, type Emitted, type EmitOptions, type KernelIR, type Params } from
 import koffi from "koffi";
 import type { ClockedProgram, Launch, RunResult } from "../../core/device.ts";
 import { assertOpen } from "../../core/buffer.ts";
+import { writeWord } from "../../core/arrays.ts";
 import { resolveLaunch, type ResolvedLaunch } from "../../core/launch.ts";
 import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
@@ -156,8 +157,5 @@ function writeArgument(
   if (axis >= 0) return view.setUint32(at, resolved.workgroups[axis] as number, true);
   const value = resolved.scalars[name] as number;
   const param = ir.params.find((candidate) => candidate.name === name);
-  if (param?.kind === "scalar" && param.type === "f32") return view.setFloat32(at, value, true);
-  return param?.kind === "scalar" && param.type === "i32"
-    ? view.setInt32(at, value, true)
-    : view.setUint32(at, value, true);
+  writeWord(view, at, param?.kind === "scalar" ? param.type : "u32", value);
 }
