@@ -12,6 +12,7 @@ import { floatCases } from "./float.ts";
 import { halfCases } from "./half.ts";
 import { integerCases } from "./integer.ts";
 import { launchCases } from "./launches.ts";
+import { planCases } from "./plans.ts";
 import { sharedCases } from "./shared.ts";
 import { subgroupCases } from "./subgroups.ts";
 import { transcendentalCases } from "./transcendental.ts";
@@ -32,5 +33,6 @@ export const cases: readonly Case[] = [
   ...atomicCases,
   ...concurrencyCases,
   ...copyCases,
+  ...planCases,
   ...deviceCases,
 ];
