@@ -13,7 +13,7 @@ import {
   runClaims,
 } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { openDevice, type Device } from "@evolver/device";
+import { deviceRows, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import type { DeviceFacts, Failure, Job, Report, Timing } from "./job.ts";
 import { bindRung, timeRungs, type BoundRung } from "./measure.ts";
@@ -72,7 +72,7 @@ async function run({ device: id, shape, causal }: Job): Promise<void> {
 
 async function time(device: Device, bound: readonly BoundRung[]): Promise<void> {
   const before = STEPS.setUp + STEPS.verify;
-  if (device.id === "sim") {
+  if (!deviceRows[device.id].measures) {
     for (const { rung, modelledMs } of bound) {
       const ms = modelledMs();
       if (ms !== null) tell({ kind: "timed", rung: rung.id, timing: exact(ms) });
@@ -110,10 +110,10 @@ function factsOf(device: Device): DeviceFacts {
   return {
     name,
     subgroupSize,
-    fixedSubgroups: id !== "webgpu" || says("hasSubgroups"),
+    fixedSubgroups: deviceRows[id].hardware !== "any" || says("hasSubgroups"),
     limits,
     clock: clocks[id as keyof typeof clocks],
-    timeKind: id === "sim" ? "modelled" : "measured",
+    timeKind: deviceRows[id].measures ? "measured" : "modelled",
   };
 }
 

@@ -1,7 +1,6 @@
 /** The devices that a judge works with. */
 
-import { openDevice } from "@evolver/device";
-import type { Device, DeviceId } from "@evolver/device";
+import { deviceRows, isDeviceId, openDevice, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 
 export interface JudgeDevices {
@@ -18,9 +17,10 @@ export interface JudgeDevices {
 /** @param id what is evolved for: "sim" for modelled time, or a device with a clock */
 export async function openJudgeDevices(id: string): Promise<JudgeDevices> {
   const simulator = await openDevice("sim", { onFinding: "collect" });
-  const fast = id === "sim" ? await openFast() : await openDevice(id as DeviceId);
+  const modelled = isDeviceId(id) && !deviceRows[id].measures;
+  const fast = modelled ? await openFast() : await openDevice(id as DeviceId);
   const waiting = fast.forwardProgress ? fast : await openUnchecked();
-  return { simulator, fast, waiting, timer: id === "sim" ? simulator : fast };
+  return { simulator, fast, waiting, timer: modelled ? simulator : fast };
 }
 
 /** The processor, or where it is no device, the simulator without its checks. */

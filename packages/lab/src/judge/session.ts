@@ -3,7 +3,14 @@
  * does, only its plan, on devices that the judge opened.
  */
 
-import { planHash, type AnyTypedArray, type Device, type Plan, type RunnablePlan } from "@evolver/device";
+import {
+  deviceRows,
+  planHash,
+  type AnyTypedArray,
+  type Device,
+  type Plan,
+  type RunnablePlan,
+} from "@evolver/device";
 import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
 import type { WordType } from "@evolver/kernel";
 import { whyNotInSpace } from "../study/space.ts";
@@ -201,7 +208,7 @@ export class Session {
     const { timer } = this.#devices;
     const own = await bench.bound(input, plan, timer);
     const rival =
-      champion === null || timer.id === "sim"
+      champion === null || !deviceRows[timer.id].measures
         ? null
         : await PlanRunner.create((await this.#plansOf(champion, [input.shape]))[0] as Plan, timer);
     try {
