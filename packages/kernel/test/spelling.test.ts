@@ -1,17 +1,16 @@
 /** Each operation is written as the table says: the method or function, called, records it. */
 
 import * as language from "@evolver/kernel";
-import { buffer, bool, bf16, f16, f32, i32, kernel, ops, spellings, u32, visitNodes } from "@evolver/kernel";
+import { buffer, descriptors, f32, i32, kernel, ops, spellings, u32, visitNodes } from "@evolver/kernel";
 import type { OpName, Scalar, ScalarType } from "@evolver/kernel";
 import { expect, test } from "vitest";
 
-const DESCRIPTORS = { f32, i32, u32, f16, bf16, bool } as const;
-type Writable = keyof typeof DESCRIPTORS;
+type Writable = keyof typeof descriptors;
 type Call = (...operands: unknown[]) => unknown;
 
 /** Lists of types that an operation takes. */
 function takenBy(op: OpName): Writable[][] {
-  const types = Object.keys(DESCRIPTORS) as Writable[];
+  const types = Object.keys(descriptors) as Writable[];
   const lists = types.flatMap((a) => [
     [a],
     ...types.flatMap((b) => [[a, b], ...types.map((c) => [a, b, c])]),
@@ -23,7 +22,7 @@ function takenBy(op: OpName): Writable[][] {
 function records(op: OpName, types: readonly Writable[], write: (operands: Scalar[]) => unknown): boolean {
   const names = new Set<OpName>();
   const built = kernel("written", { params: { out: buffer(f32, "write") }, workgroup: [4] }, (_, gpu) => {
-    const operands = types.map((type) => gpu.var(DESCRIPTORS[type] as typeof f32).get() as Scalar);
+    const operands = types.map((type) => gpu.var(descriptors[type] as typeof f32).get() as Scalar);
     const result = write(operands) as Scalar;
     if ((result.type as ScalarType) === "bool") gpu.if(result as never, () => {});
   });

@@ -17,6 +17,16 @@ export const bf16: TypeDescriptor<"bf16"> = Object.freeze({ kind: "type", type: 
 /** For variables and values only: a bool cannot live in a buffer or be a parameter. */
 export const bool: TypeDescriptor<"bool"> = Object.freeze({ kind: "type", type: "bool" });
 
+/** The descriptor of each type, by its name. */
+export const descriptors: { readonly [T in VariableType]: TypeDescriptor<T> } = Object.freeze({
+  f32,
+  i32,
+  u32,
+  f16,
+  bf16,
+  bool,
+});
+
 /** The type of memory that atomic operations, and only they, touch. */
 export interface AtomicDescriptor<E extends WordType> {
   readonly kind: "atomic";

@@ -6,6 +6,7 @@
  * is 0 or 1, and `m` is the portable mathematics of math.ts.
  */
 
+import type * as math from "../math.ts";
 import {
   isFloat,
   isHalf,
@@ -32,6 +33,9 @@ export interface OpRow {
   /** A JavaScript expression over operand expressions. `type` is that of the first operand. */
   js(operands: readonly string[], type: ScalarType, result: ScalarType): string;
 }
+
+/** A function of math.ts, whose operation has the same name. */
+type MathName = keyof typeof math;
 
 type Signature = OpRow["signature"];
 
@@ -66,7 +70,7 @@ const compare = (operator: string, accept = isNumeric): OpRow => ({
   js: ([a, b]) => `(${a}${operator}${b}?1:0)`,
 });
 
-const f32Function = (name: string, noun: string): OpRow => ({
+const f32Function = (name: MathName, noun: string): OpRow => ({
   noun,
   signature: sameOperands(1, f32Only),
   flops: 1,
@@ -75,7 +79,7 @@ const f32Function = (name: string, noun: string): OpRow => ({
 });
 
 /** A function of all floating-point types whose result in f32 is exact or rounds rightly to the shorter ones. */
-const floatFunction = (name: string, noun: string, unit: OpRow["unit"], double = `m.${name}`): OpRow => ({
+const floatFunction = (name: MathName, noun: string, unit: OpRow["unit"], double = `m.${name}`): OpRow => ({
   noun,
   signature: sameOperands(1, isFloat),
   flops: 1,
