@@ -4,8 +4,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findOpenSwitches } from "../tools/check/exhaustive.ts";
-import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "../tools/check/house.ts";
+import { findOpenSwitches } from "../tools/check/checks/exhaustive.ts";
+import {
+  findBarePackages,
+  findCards,
+  findManyParameters,
+  findTypesInIndex,
+} from "../tools/check/checks/house.ts";
 import { readTree } from "../tools/check/tree.ts";
 
 let root: string;

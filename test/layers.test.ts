@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findCycles, findLayerProblems } from "../tools/check/layers.ts";
-import type { Problem } from "../tools/check/layers.ts";
-import { findStudyNames } from "../tools/check/studies.ts";
-import { findBannedWords, findLongFiles } from "../tools/check/text.ts";
+import { findCycles, findLayerProblems } from "../tools/check/checks/layers.ts";
+import type { Problem } from "../tools/check/problem.ts";
+import { findStudyNames } from "../tools/check/checks/studies.ts";
+import { findBannedWords, findLongFiles } from "../tools/check/checks/text.ts";
 import { readTree } from "../tools/check/tree.ts";
 
 const repository = join(import.meta.dirname, "..");

@@ -3,7 +3,7 @@
  * else a part in which each value still occurs.
  */
 
-export const isFull = process.env["EVOLVER_TEST_FULL"] === "1";
+const isFull = process.env["EVOLVER_TEST_FULL"] === "1";
 
 /** The first under `npm run test:full`, else the second. */
 export const inFull = <T>(all: T, some: T): T => (isFull ? all : some);

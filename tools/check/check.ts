@@ -8,12 +8,12 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./house.ts";
-import { findOpenSwitches } from "./exhaustive.ts";
-import { findCycles, findLayerProblems } from "./layers.ts";
-import type { Problem } from "./layers.ts";
-import { findStudyNames } from "./studies.ts";
-import { findBannedWords, findLongFiles } from "./text.ts";
+import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./checks/house.ts";
+import { findOpenSwitches } from "./checks/exhaustive.ts";
+import { findCycles, findLayerProblems } from "./checks/layers.ts";
+import type { Problem } from "./problem.ts";
+import { findStudyNames } from "./checks/studies.ts";
+import { findBannedWords, findLongFiles } from "./checks/text.ts";
 import { readTree } from "./tree.ts";
 
 interface Outcome {

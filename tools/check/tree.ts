@@ -48,7 +48,7 @@ export interface SourceTree {
 }
 
 const SOURCES = [
-  "packages/*/{src,test,bench,bin}/**/*.{ts,tsx,js}",
+  "packages/*/{src,test,bench,bin,conformance}/**/*.{ts,tsx,js}",
   "{tools,test,examples}/**/*.{ts,tsx,js}",
   "*.config.ts",
 ];

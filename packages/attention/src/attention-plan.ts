@@ -2,7 +2,7 @@
 
 import type { Plan, PlanBuild, PlanBuffer } from "@evolver/device";
 import { planAttention, type PlanOptions } from "./flash/plan.ts";
-import type { FlashPoint } from "./flash/point.ts";
+import type { FlashPoint } from "./flash/space.ts";
 import type { AttentionProblem } from "./problem.ts";
 import { extentsOf, spanOf } from "./tensor.ts";
 

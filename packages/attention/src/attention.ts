@@ -5,7 +5,7 @@
 
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import type { FlashPoint } from "./flash/point.ts";
+import type { FlashPoint } from "./flash/space.ts";
 import { bindAttention, checkLse, checkTensorData, NOTHING_RUN } from "./prepare.ts";
 import { rungById } from "./rungs/ladder.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";

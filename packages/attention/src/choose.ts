@@ -1,7 +1,7 @@
 /** The points that attention() tries for a problem where the user names none, the most promising first. */
 
 import { deviceRows, type Device } from "@evolver/device";
-import type { FlashPoint } from "./flash/point.ts";
+import type { FlashPoint } from "./flash/space.ts";
 import { ladder, rungById } from "./rungs/ladder.ts";
 import type { AttentionProblem } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 /** What devices and targets give a workgroup, as attention's points ask it. */
 
 import { deviceRows, type Device } from "@evolver/device";
-import type { EmitTarget } from "@evolver/kernel";
+import { emitTargets, type EmitTarget } from "@evolver/kernel";
 import { DEFAULT_LIMITS } from "./flash/fit.ts";
 import type { WorkgroupLimits } from "./flash/fit.ts";
 
@@ -24,15 +24,5 @@ export function limitsOf({
   };
 }
 
-/**
- * What source for a target may count on without knowing the device: the shared memory that nearly all of WebGPU's
- * adapters give who asks, with the invocations that all do, and the 64 KiB of LDS that AMD's compiler allows a workgroup.
- * NVIDIA's cards differ, and say so at the launch.
- */
-export function targetLimits(target: EmitTarget): WorkgroupLimits {
-  const limits: Partial<Record<EmitTarget, WorkgroupLimits>> = {
-    wgsl: { sharedBytes: 32 * 1024, invocations: 256 },
-    hip: { sharedBytes: 64 * 1024, invocations: 1024 },
-  };
-  return limits[target] ?? DEFAULT_LIMITS;
-}
+/** What source for a target may count on without knowing the device. */
+export const targetLimits = (target: EmitTarget): WorkgroupLimits => emitTargets[target].workgroup;

@@ -16,7 +16,7 @@ import { EvolverError } from "@evolver/base";
 import { attentionPlan } from "./attention-plan.ts";
 import { preferredPoints } from "./choose.ts";
 import { fitPoint } from "./flash/fit.ts";
-import type { FlashPoint } from "./flash/point.ts";
+import type { FlashPoint } from "./flash/space.ts";
 import { limitsOf } from "./limits.ts";
 import type { AttentionProblem, Strides } from "./problem.ts";
 import { rungById } from "./rungs/ladder.ts";

@@ -5,10 +5,10 @@
 
 import { openSim, type AnyTypedArray, type DeviceBuffer, type Launch } from "@evolver/device";
 import {
+  ops,
   visitNodes,
   type Kernel,
   type KernelIR,
-  type OpName,
   type Selftest,
   type SelftestBuffer,
 } from "@evolver/kernel";
@@ -19,19 +19,6 @@ export interface ExampleSelftest {
   /** Names of what the kernel's example leaves open. */
   readonly guessed: readonly string[];
 }
-
-/** Operations that vendors' libraries round in their own ways; all others have one result. */
-const APPROXIMATE: ReadonlySet<OpName> = new Set([
-  "rsqrt",
-  "exp",
-  "exp2",
-  "exp2Flushed",
-  "log",
-  "log2",
-  "sin",
-  "cos",
-  "tanh",
-]);
 
 /** Of the value, and of the largest value in the buffer: a few roundings of such an operation. */
 const TOLERANCE = 1e-5;
@@ -84,7 +71,7 @@ function toleranceOf(ir: KernelIR, values: AnyTypedArray): { relative: number; a
   if (!(values instanceof Float32Array)) return null;
   let isExact = true;
   visitNodes(ir.body, (node) => {
-    if (node.kind === "op" && APPROXIMATE.has(node.op)) isExact = false;
+    if (node.kind === "op" && ops[node.op].approximate === true) isExact = false;
     if (node.kind === "atomic" && node.memory.element === "f32") isExact = false;
   });
   if (isExact) return null;

@@ -8,7 +8,7 @@ export * from "./core/launch.ts";
 export type { NativeOptions } from "./core/native-options.ts";
 export * from "./core/open.ts";
 export * from "./core/residency.ts";
-export * from "./core/rows.ts";
+export * from "./core/device-rows.ts";
 export * from "./plan/index.ts";
 export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";
 export * from "./sim/index.ts";

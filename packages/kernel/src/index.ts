@@ -4,7 +4,7 @@ export { EvolverError, type SourceLocation } from "@evolver/base";
 export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
 export * from "./emit/index.ts";
-export * as math from "./math.ts";
+export * as math from "./ir/mathematics.ts";
 export * from "./frontend/params.ts";
 export {
   kernel,

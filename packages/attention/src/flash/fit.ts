@@ -3,8 +3,8 @@
 import { assertNever, EvolverError } from "@evolver/base";
 import type { AttentionProblem } from "../problem.ts";
 import { geometryOf, keyLanesOf } from "./measure.ts";
-import { pipelines } from "./pipeline/index.ts";
-import { axes, QUERY_ROWS, type FlashPoint } from "./point.ts";
+import { pipelines } from "./axes/pipeline/index.ts";
+import { axes, QUERY_ROWS, type FlashPoint } from "./space.ts";
 
 const MAX_SHARED_BYTES = 227 * 1024;
 const MAX_WORKGROUP = 1024;

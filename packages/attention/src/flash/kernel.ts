@@ -23,25 +23,25 @@ import type {
 import { Columns } from "./columns.ts";
 import { Copier } from "./copy.ts";
 import { LaneGrid } from "./grid.ts";
-import type { Exchange } from "./exchange/exchange.ts";
-import { exchanges } from "./exchange/index.ts";
+import type { Exchange } from "./axes/exchange/exchange.ts";
+import { exchanges } from "./axes/exchange/index.ts";
 import type { Geometry } from "./geometry.ts";
 import { geometryOf } from "./measure.ts";
-import type { TilePlace } from "./heads/mapping.ts";
-import { headMappings } from "./heads/index.ts";
+import type { TilePlace } from "./axes/heads/mapping.ts";
+import { headMappings } from "./axes/heads/index.ts";
 import type { MaskRule } from "./mask/rule.ts";
 import { maskRules } from "./mask/index.ts";
 import { flashParams, type FlashParams, type FlashSymbols } from "./params.ts";
-import { pipelines } from "./pipeline/index.ts";
-import type { KeyRange, Pipeline } from "./pipeline/pipeline.ts";
-import type { FlashPoint } from "./point.ts";
+import { pipelines } from "./axes/pipeline/index.ts";
+import type { KeyRange, Pipeline } from "./axes/pipeline/pipeline.ts";
+import type { FlashPoint } from "./space.ts";
 import { plus, readRun, times, writeRun, type UIndex } from "./runs.ts";
 import type { ScalarSymbols } from "./scalars.ts";
-import { schedules } from "./schedule/index.ts";
+import { schedules } from "./axes/schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
 import type { RowAccess, Specialisation } from "./specialise.ts";
-import type { Stage, StageMaker, Tile } from "./stage/stage.ts";
-import { stages } from "./stage/index.ts";
+import type { Stage, StageMaker, Tile } from "./axes/stage/stage.ts";
+import { stages } from "./axes/stage/index.ts";
 
 export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<FlashParams> {
   const workgroup = ({ subgroup }: { subgroup: number }) =>

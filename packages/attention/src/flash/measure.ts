@@ -5,10 +5,10 @@
 
 import { elementBytes, padded, rowMajor } from "@evolver/kernel";
 import { widestVector, type ColumnRuns, type Geometry, type VectorWidth } from "./geometry.ts";
-import { layouts } from "./layout/index.ts";
-import { pipelines } from "./pipeline/index.ts";
-import type { FlashPoint } from "./point.ts";
-import { schedules } from "./schedule/index.ts";
+import { layouts } from "./axes/layout/index.ts";
+import { pipelines } from "./axes/pipeline/index.ts";
+import type { FlashPoint } from "./space.ts";
+import { schedules } from "./axes/schedule/index.ts";
 
 export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Geometry {
   const { queryRows, rowsPerSubgroup, keyRows, keysPerLane, depth } = point;

@@ -11,10 +11,10 @@ import { geometryOf } from "./measure.ts";
 import { flashKernel } from "./kernel.ts";
 import type { FlashParams } from "./params.ts";
 import { checkPoint, invalidPoint } from "./fit.ts";
-import type { FlashPoint } from "./point.ts";
-import { headMappings } from "./heads/index.ts";
-import type { ScratchBuffer, Tiling } from "./schedule/schedule.ts";
-import { schedules } from "./schedule/index.ts";
+import type { FlashPoint } from "./space.ts";
+import { headMappings } from "./axes/heads/index.ts";
+import type { ScratchBuffer, Tiling } from "./axes/schedule/schedule.ts";
+import { schedules } from "./axes/schedule/index.ts";
 import { scalarsOf, type Scalars } from "./scalars.ts";
 import { specialise, type Specialisation } from "./specialise.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import { attentionPlan } from "../attention-plan.ts";
-import type { FlashPoint } from "../flash/point.ts";
+import type { FlashPoint } from "../flash/space.ts";
 import { denseStrides, type AttentionProblem } from "../problem.ts";
 import type { ClaimCase, Rung } from "./rung.ts";
 import { k01 } from "./k01-naive.ts";

@@ -1,7 +1,7 @@
 /** What a rung of the ladder is, and how its claims read the simulator's counters. */
 
 import { memoryOf, type Claim, type Counters } from "@evolver/device";
-import type { FlashPoint } from "../flash/point.ts";
+import type { FlashPoint } from "../flash/space.ts";
 import type { AttentionProblem } from "../problem.ts";
 
 /** What claims are proved on. */

@@ -41,7 +41,7 @@ import {
   type AttentionInput,
   type OpenedInput,
 } from "./input.ts";
-import { attentionCommands } from "./evidence.ts";
+import { attentionCommands } from "./measurements.ts";
 import { attentionKernel } from "./kernel.ts";
 import { attentionLadder } from "./ladder.ts";
 import { describePoint, rungPoints } from "./points.ts";

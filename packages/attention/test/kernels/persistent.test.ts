@@ -17,7 +17,7 @@ import { atomic, buffer, kernel, u32 } from "@evolver/kernel";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { queueParams, scalarParams } from "../../src/flash/scalars.ts";
-import { schedules } from "../../src/flash/schedule/index.ts";
+import { schedules } from "../../src/flash/axes/schedule/index.ts";
 import type { QueueSymbols } from "../../src/flash/params.ts";
 import { checkPointOn, runPoint } from "../support/run.ts";
 

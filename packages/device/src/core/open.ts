@@ -5,7 +5,7 @@ import { openNative } from "#native-devices";
 import { openCpu } from "../cpu/index.ts";
 import type { CpuOptions } from "../cpu/index.ts";
 import type { Device, DeviceId, DeviceLimits } from "./device.ts";
-import { deviceIds, isDeviceId } from "./rows.ts";
+import { deviceIds, isDeviceId } from "./device-rows.ts";
 import { openSim } from "../sim/index.ts";
 import type { SimOptions } from "../sim/index.ts";
 import type { NativeOptions } from "./native-options.ts";

@@ -6,7 +6,7 @@ import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import { buildFor } from "../core/build.ts";
 import type { Device, DeviceLimits, TypedArrayOf } from "../core/device.ts";
 import { checkBufferContents } from "../core/buffer.ts";
-import { deviceRows } from "../core/rows.ts";
+import { deviceRows } from "../core/device-rows.ts";
 import { whyConcurrent } from "./analysis/forward-progress.ts";
 import { lowerCopies } from "./analysis/lower-copies.ts";
 import { compileKernel } from "./codegen/kernel.ts";

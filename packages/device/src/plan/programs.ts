@@ -6,7 +6,7 @@
 
 import { hash, type Kernel, type KernelIR, type Params } from "@evolver/kernel";
 import type { Device, Program } from "../core/device.ts";
-import { deviceRows } from "../core/rows.ts";
+import { deviceRows } from "../core/device-rows.ts";
 import { buildOf } from "./plan.ts";
 
 interface Programs {

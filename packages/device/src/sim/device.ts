@@ -8,7 +8,7 @@ import { buildFor } from "../core/build.ts";
 import type { Device, TypedArrayOf } from "../core/device.ts";
 import { createHostBuffer } from "../core/buffer.ts";
 import type { HostBuffer } from "../core/buffer.ts";
-import { deviceRows } from "../core/rows.ts";
+import { deviceRows } from "../core/device-rows.ts";
 import { resolveOptions, simLimits } from "./options.ts";
 import type { ResolvedSimOptions, SimOptions } from "./options.ts";
 import { SimProgram } from "./program.ts";

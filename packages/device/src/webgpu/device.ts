@@ -8,7 +8,7 @@ import { type ElementType, type Kernel, type KernelIR, type Params } from "@evol
 import type { ClockedDevice, DeviceBuffer, DeviceLimits, TypedArrayOf } from "../core/device.ts";
 import { buildFor } from "../core/build.ts";
 import { assertOpen, checkBufferContents } from "../core/buffer.ts";
-import { deviceRows } from "../core/rows.ts";
+import { deviceRows } from "../core/device-rows.ts";
 import { WebgpuBuffer } from "./buffer.ts";
 import type { WebgpuOptions } from "./options.ts";
 import type { WebgpuOwner } from "./owner.ts";

@@ -296,7 +296,7 @@ test("fma rounds once on values that two roundings get wrong", async () => {
   expect(got).toEqual(expected);
 });
 
-test.each(["exp", "exp2"] as const)("%s has the bits of math.ts over its whole range", async (op) => {
+test.each(["exp", "exp2"] as const)("%s has the bits of mathematics.ts over its whole range", async (op) => {
   const rows = Array.from({ length: 40000 }, (_, i) => [Math.fround(-160 + (i / 40000) * 300)]);
   const got = await run(op, ["f32"], "f32", rows, false);
   expect(got).toEqual(rows.map(([x]) => math[op](x as number)));

@@ -2,7 +2,7 @@
 
 import type { PlotSpec } from "@evolver/base";
 import { layoutOf } from "./layout.ts";
-import { init } from "./library.ts";
+import { init } from "./echarts.ts";
 import { optionOf } from "./option.ts";
 import { darkStyle } from "./theme.ts";
 

@@ -2,7 +2,7 @@
 
 import { EvolverError, hasPoints, type PlotSpec } from "@evolver/base";
 import { layoutOf, TEXT_SIZE } from "./layout.ts";
-import { init, setPlatformAPI } from "./library.ts";
+import { init, setPlatformAPI } from "./echarts.ts";
 import { textWidth } from "./measure.ts";
 import { optionOf } from "./option.ts";
 import { darkStyle, EDGE, PAGE } from "./theme.ts";

@@ -1,7 +1,7 @@
 /** Results of checks on a GPU: conformance, golden values, faults, self-tests, noise. Null is what was not run. */
 
 import * as v from "valibot";
-import { flag, number, positive, text } from "./schema.ts";
+import { flag, number, positive, text } from "./schema-parts.ts";
 
 export const GPU_DEVICES = ["cuda", "webgpu"] as const;
 

@@ -1,6 +1,6 @@
 /** The best measurement that there is of each ladder: the benchmark's, where it has the shape, else the ladder's own report. */
 
-import type { Evidence } from "./folder.ts";
+import type { Evidence } from "./read-folder.ts";
 import type { LadderEvidence } from "./ladder.ts";
 import { shapeIn, type Peers } from "./peers.ts";
 

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { number, positive, text } from "./schema.ts";
+import { number, positive, text } from "./schema-parts.ts";
 
 const agreement = v.object({
   candidates: number,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import * as v from "valibot";
 import { EvolverError, parseJson, parseWith, type DataSource } from "@evolver/base";
-import { number, text } from "./schema.ts";
+import { number, text } from "./schema-parts.ts";
 
 /** Where a file came from; null is what it does not say. */
 export interface Origin {

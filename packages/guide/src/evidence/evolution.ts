@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Point } from "@evolver/lab";
 import type { Kept } from "./document.ts";
-import { flag, measured, number, pointIn, positive, text } from "./schema.ts";
+import { flag, measured, number, pointIn, positive, text } from "./schema-parts.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export type Evolution = Kept<{

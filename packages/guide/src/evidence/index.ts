@@ -4,7 +4,7 @@ export * from "./comparable.ts";
 export { GPU_DEVICES } from "./checks.ts";
 export * from "./document.ts";
 export * from "./evolution.ts";
-export * from "./folder.ts";
+export * from "./read-folder.ts";
 export * from "./ladder.ts";
 export * from "./microbench.ts";
 export * from "./ncu.ts";

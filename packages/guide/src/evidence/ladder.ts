@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { flag, measured, once, positive, text } from "./schema.ts";
+import { flag, measured, once, positive, text } from "./schema-parts.ts";
 import type { MeasuredStudy } from "./study.ts";
 
 export interface MeasuredRung {

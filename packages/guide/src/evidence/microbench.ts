@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { PlotSpec } from "@evolver/base";
 import type { Kept } from "./document.ts";
 import { plotSchema } from "./plot.ts";
-import { flag, measured, number, text } from "./schema.ts";
+import { flag, measured, number, text } from "./schema-parts.ts";
 
 export interface MeasuredFigure {
   readonly section: string;

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
 import { comparisons } from "./ncuMetrics.ts";
-import { flag, number, once, positive, text } from "./schema.ts";
+import { flag, number, once, positive, text } from "./schema-parts.ts";
 import type { HardwareCounter, MeasuredStudy } from "./study.ts";
 
 export type NcuEvidence = Kept<{

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { valueAxis, type PlotAxis, type PlotSpec } from "@evolver/base";
-import { flag, number, text } from "./schema.ts";
+import { flag, number, text } from "./schema-parts.ts";
 
 const axis: v.GenericSchema<unknown, PlotAxis> = v.variant("kind", [
   v.object({

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { readDocument, reportOf } from "./document.ts";
-import { number, positive, text } from "./schema.ts";
+import { number, positive, text } from "./schema-parts.ts";
 
 const recordSchema = v.object({
   objective: v.object({ inputTitle: text, device: text }),

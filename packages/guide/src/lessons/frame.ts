@@ -2,7 +2,7 @@
 
 import { NOTHING, number } from "@evolver/base";
 import type { Origin } from "../evidence/document.ts";
-import type { Evidence } from "../evidence/folder.ts";
+import type { Evidence } from "../evidence/read-folder.ts";
 import type { LadderPair } from "../evidence/ladder.ts";
 import { torchOn } from "../evidence/peers.ts";
 import { anchor, microseconds, table } from "../markdown.ts";

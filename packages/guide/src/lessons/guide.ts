@@ -4,7 +4,7 @@ import type { PlotSpec } from "@evolver/base";
 import type { Guide } from "@evolver/lab";
 import { plotSvg } from "../charts/svg.ts";
 import { comparable } from "../evidence/comparable.ts";
-import type { Evidence } from "../evidence/folder.ts";
+import type { Evidence } from "../evidence/read-folder.ts";
 import { rooflinePlot, speedPlot } from "../plots/ladder.ts";
 import { back, front } from "./frame.ts";
 import type { LadderGuide } from "./ladder.ts";

@@ -1,7 +1,7 @@
 /** The section of one rung: idea, picture, claims, counters, times, what one hears and what was found, questions. */
 
 import { number } from "@evolver/base";
-import type { Evidence } from "../evidence/folder.ts";
+import type { Evidence } from "../evidence/read-folder.ts";
 import { prose, table } from "../markdown.ts";
 import { inputOf, TIME_HEADS, timeRow } from "../tables/times.ts";
 import { SHOWN } from "./counters.ts";

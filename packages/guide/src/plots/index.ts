@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { hasPoints, type PlotSpec } from "@evolver/base";
-import { readMachineEvidence } from "../evidence/folder.ts";
+import { readMachineEvidence } from "../evidence/read-folder.ts";
 import { readKeptRecords } from "../evidence/records.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";
 import { costModelPlot } from "./costModel.ts";

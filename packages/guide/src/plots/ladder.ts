@@ -1,7 +1,7 @@
 /** A ladder as plots: the speed of its rungs beside PyTorch's, and the rungs under the roofs of the machine. */
 
 import { categoryAxis, roofSeries, valueAxis, type PlotPoint, type PlotSpec } from "@evolver/base";
-import type { Evidence } from "../evidence/folder.ts";
+import type { Evidence } from "../evidence/read-folder.ts";
 import type { LadderEvidence } from "../evidence/ladder.ts";
 import { roofsOf } from "../evidence/microbench.ts";
 import { torchOn } from "../evidence/peers.ts";

@@ -3,7 +3,7 @@
 import { percent, NOTHING } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import { GPU_DEVICES, type Checks } from "../evidence/checks.ts";
 
 const ofAll = ({ passed, failed }: { readonly passed: number; readonly failed: number }): string =>

@@ -4,7 +4,7 @@ import { percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
 import type { Agreement, CostModelEvidence, OrderingEvidence } from "../evidence/costModel.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 
 export function costModelBlock({ costModel, ordering }: MachineEvidence): string {
   if (costModel === null) return notMeasured("The cost model beside the clock", "cost-model.json");

@@ -6,7 +6,7 @@ import { table } from "../markdown.ts";
 import { byChanges, changesFrom, microseconds, notMeasured, times } from "./format.ts";
 import { bestOfOurs, torchBestOf, torchMathOf } from "./peers.ts";
 import type { Evolution } from "../evidence/evolution.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import { roofsOf } from "../evidence/microbench.ts";
 import type { PeerEntry, PeerShape } from "../evidence/peers.ts";
 

@@ -1,6 +1,6 @@
 /** The tables of documents that are made of evidence, as Markdown by the name of their block. */
 
-import { readMachineEvidence, type MachineEvidence } from "../evidence/folder.ts";
+import { readMachineEvidence, type MachineEvidence } from "../evidence/read-folder.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";
 import { checksBlock } from "./checks.ts";
 import { costModelBlock } from "./costModel.ts";

@@ -3,7 +3,7 @@
 import { NOTHING, digits, percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import type { MeasuredFigure } from "../evidence/microbench.ts";
 
 /** Figures that are shown, in order; the report has many more. */

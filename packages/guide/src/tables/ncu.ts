@@ -3,7 +3,7 @@
 import { NOTHING, percent, quantity } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import type { HardwareCounter, MeasuredStudy } from "../evidence/study.ts";
 
 /** The counters that have a column, by their titles in ncuMetrics.ts. */

@@ -3,7 +3,7 @@
 import { NOTHING, digits, orNothing, percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { inWords, notMeasured, times } from "./format.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import { roofsOf as measuredRoofsOf } from "../evidence/microbench.ts";
 import type { PeerEntry, Peers, PeerShape } from "../evidence/peers.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";

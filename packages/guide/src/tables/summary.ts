@@ -6,7 +6,7 @@ import { inputOf, timeRow, TIME_HEADS } from "./times.ts";
 import { championsOf } from "./evolution.ts";
 import { notMeasured } from "./format.ts";
 import { bestOfOurs, shareOfPeak, torchBestOf, torchMathOf } from "./peers.ts";
-import type { MachineEvidence } from "../evidence/folder.ts";
+import type { MachineEvidence } from "../evidence/read-folder.ts";
 import type { PeerEntry } from "../evidence/peers.ts";
 
 export function readmeBlock(evidence: MachineEvidence): string {

@@ -1,7 +1,7 @@
 /** Atomic operations: the function that does each, one row an operation and one cell a target, complete by type. */
 
 import type { AtomicOp } from "../ir/atomics.ts";
-import type { EmitTarget } from "./core/result.ts";
+import type { EmitTarget } from "./targets.ts";
 
 interface AtomicFunctions extends Readonly<Record<EmitTarget, string | null>> {
   /** NVIDIA's; `atomicLoad` and `atomicStore`, which it lacks, are helpers. */

@@ -2,7 +2,8 @@
 
 import type { KernelIR } from "../ir/nodes.ts";
 import { emitKernel } from "./core/emitter.ts";
-import type { EmitOptions, Emitted, EmitTarget } from "./core/result.ts";
+import type { EmitOptions, Emitted } from "./core/result.ts";
+import type { EmitTarget } from "./targets.ts";
 import type { TargetDefinition } from "./core/target.ts";
 import { cuda } from "./cpp/cuda.ts";
 import { hip } from "./cpp/hip.ts";

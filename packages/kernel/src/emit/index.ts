@@ -7,9 +7,9 @@ export { assertNoFallback } from "./core/result.ts";
 export type {
   Emitted,
   EmitOptions,
-  EmitTarget,
   LoweringEntry,
   LoweringReport,
   StorageBinding,
   UniformField,
 } from "./core/result.ts";
+export type { EmitTarget } from "./targets.ts";

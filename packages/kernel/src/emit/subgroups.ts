@@ -2,7 +2,7 @@
 
 import type { SubgroupOp } from "../ir/subgroup.ts";
 
-import type { EmitTarget } from "./core/result.ts";
+import type { EmitTarget } from "./targets.ts";
 import type { SubgroupCell } from "./core/subgroups.ts";
 import * as cpp from "./cpp/subgroups.ts";
 import * as js from "./js/subgroups.ts";

@@ -1,7 +1,5 @@
 /** What is known of each target that kernels are emitted for, one row each. How a kernel becomes its text is emit.ts's. */
 
-import type { EmitTarget } from "./core/result.ts";
-
 export interface TargetRow {
   /** For people. */
   readonly title: string;
@@ -11,13 +9,46 @@ export interface TargetRow {
   readonly subgroupSizes: readonly number[] | null;
   /** Whether subgroups of a workgroup may wait for each other: what to build a kernel with for it. See BuildOptions. */
   readonly forwardProgress: boolean;
+  /** What a workgroup has of the target wherever it runs, as far as can be said without the device. */
+  readonly workgroup: { readonly invocations: number; readonly sharedBytes: number };
 }
 
+const KIB = 1024;
+
 export const emitTargets = Object.freeze({
-  js: { title: "JavaScript", extension: "js", subgroupSizes: null, forwardProgress: false },
-  wgsl: { title: "WGSL", extension: "wgsl", subgroupSizes: null, forwardProgress: false },
-  cuda: { title: "CUDA C++", extension: "cu", subgroupSizes: [32], forwardProgress: true },
-  hip: { title: "HIP C++", extension: "hip", subgroupSizes: [32, 64], forwardProgress: true },
-} as const satisfies Record<EmitTarget, TargetRow>);
+  js: {
+    title: "JavaScript",
+    extension: "js",
+    subgroupSizes: null,
+    forwardProgress: false,
+    workgroup: { invocations: 1024, sharedBytes: 227 * KIB },
+  },
+  wgsl: {
+    title: "WGSL",
+    extension: "wgsl",
+    subgroupSizes: null,
+    forwardProgress: false,
+    // What all adapters give, and the shared memory that nearly all give who are asked.
+    workgroup: { invocations: 256, sharedBytes: 32 * KIB },
+  },
+  cuda: {
+    title: "CUDA C++",
+    extension: "cu",
+    subgroupSizes: [32],
+    forwardProgress: true,
+    // Of compute capability 9.0; smaller GPUs say so at the launch.
+    workgroup: { invocations: 1024, sharedBytes: 227 * KIB },
+  },
+  hip: {
+    title: "HIP C++",
+    extension: "hip",
+    subgroupSizes: [32, 64],
+    forwardProgress: true,
+    // The local data share that the compiler allows a workgroup.
+    workgroup: { invocations: 1024, sharedBytes: 64 * KIB },
+  },
+} as const satisfies Readonly<Record<string, TargetRow>>);
+
+export type EmitTarget = keyof typeof emitTargets;
 
 export const emitTargetNames: readonly EmitTarget[] = Object.freeze(Object.keys(emitTargets) as EmitTarget[]);

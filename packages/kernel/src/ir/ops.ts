@@ -3,10 +3,10 @@
  * the simulator runs it, and every other device is tested against it.
  *
  * In `js`, f32, f16 and bf16 values are numbers that are exact in their type, i32 and u32 integers in their range, bool
- * is 0 or 1, and `m` is the portable mathematics of math.ts.
+ * is 0 or 1, and `m` is the portable mathematics of mathematics.ts.
  */
 
-import type * as math from "../math.ts";
+import type * as math from "./mathematics.ts";
 import {
   isFloat,
   isHalf,
@@ -24,6 +24,8 @@ export interface OpRow {
   readonly flops: number;
   /** Which pipe of a GPU does it: ordinary arithmetic, or the special-function unit. */
   readonly unit: "arithmetic" | "special";
+  /** Whether targets round it in their own ways; all other operations have one result. */
+  readonly approximate?: boolean;
   /** A word for its result, for names in emitted code: "sum". */
   readonly noun: string;
   /** The literal that, as the right operand of integers, makes the result the left one. */
@@ -34,7 +36,7 @@ export interface OpRow {
   js(operands: readonly string[], type: ScalarType, result: ScalarType): string;
 }
 
-/** A function of math.ts, whose operation has the same name. */
+/** A function of mathematics.ts, whose operation has the same name. */
 type MathName = keyof typeof math;
 
 type Signature = OpRow["signature"];
@@ -71,6 +73,7 @@ const compare = (operator: string, accept = isNumeric): OpRow => ({
 });
 
 const f32Function = (name: MathName, noun: string): OpRow => ({
+  approximate: true,
   noun,
   signature: sameOperands(1, f32Only),
   flops: 1,

@@ -4,7 +4,7 @@
  * in ops.ts.
  */
 
-import { bf16FromBits, bf16ToBits, f16FromBits, f16ToBits, roundBF16, roundF16 } from "../math.ts";
+import { bf16FromBits, bf16ToBits, f16FromBits, f16ToBits, roundBF16, roundF16 } from "./mathematics.ts";
 
 /** An array of what memory holds. */
 type ArrayClass =

@@ -142,7 +142,7 @@ describe("the mathematics written into JavaScript", () => {
     ["bits", (a) => a.bitcast(u32).xor(1).bitcast(f32), (a) => math.bitsToF32(math.f32ToBits(a) ^ 1)],
     ["popcount", (a) => a.bitcast(u32).popcount().toF32(), (a) => math.popcount(math.f32ToBits(a))],
   ];
-  it.each(cases)("%s is that of math.ts", async (_, record, meaning) => {
+  it.each(cases)("%s is that of mathematics.ts", async (_, record, meaning) => {
     const apply = kernel(
       "apply",
       { params: { x: buffer(f32), y: buffer(f32, "write"), n: u32 }, workgroup: [32] },

@@ -5,9 +5,9 @@ import { assertNever, EvolverError } from "@evolver/base";
 import type { Clock, MicrobenchReport, Result, Section } from "./report.ts";
 import { Runner, type Outcome } from "./runner.ts";
 import { MAX_MULTIPROCESSORS, type Setup } from "./spec.ts";
-import { arithmetic } from "./tests/arithmetic.ts";
-import { tests } from "./tests/index.ts";
-import type { Test } from "./test.ts";
+import { arithmetic } from "./benchmarks/arithmetic.ts";
+import { tests } from "./benchmarks/index.ts";
+import type { Test } from "./benchmark.ts";
 
 export interface MicrobenchOptions {
   /** Ids of tests; all if absent. */

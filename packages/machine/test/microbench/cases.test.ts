@@ -9,8 +9,8 @@ import { setupOf } from "../../src/microbench/run.ts";
 import { Runner, type Outcome } from "../../src/microbench/runner.ts";
 import type { CaseSpec } from "../../src/microbench/spec.ts";
 import { randomise } from "../../src/microbench/kernels.ts";
-import { tests } from "../../src/microbench/tests/index.ts";
-import type { TestPlan, Test } from "../../src/microbench/test.ts";
+import { tests } from "../../src/microbench/benchmarks/index.ts";
+import type { TestPlan, Test } from "../../src/microbench/benchmark.ts";
 
 let device: Device;
 

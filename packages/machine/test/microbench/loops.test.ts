@@ -6,7 +6,7 @@ import { compileCubin, compilePtx, nvcc } from "../../../../test/support/compile
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { loopsOf } from "../../../../test/support/sass.ts";
 import { setupOf } from "../../src/microbench/run.ts";
-import { tests } from "../../src/microbench/tests/index.ts";
+import { tests } from "../../src/microbench/benchmarks/index.ts";
 
 const setup = setupOf(
   {

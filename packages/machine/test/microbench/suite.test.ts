@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { clang, compileCuda, compileHipHost, cpp, nvcc, runHip } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { emitSuite } from "../../src/microbench/index.ts";
-import { tests } from "../../src/microbench/tests/index.ts";
-import type { Test } from "../../src/microbench/test.ts";
+import { tests } from "../../src/microbench/benchmarks/index.ts";
+import type { Test } from "../../src/microbench/benchmark.ts";
 
 const named = (...ids: readonly string[]): Test[] => tests.filter(({ id }) => ids.includes(id));
 

@@ -10,7 +10,7 @@ import { assertNever } from "@evolver/base";
 import type { Block, KernelIR, Node, OpNode, Value } from "@evolver/kernel";
 import { blocksOf, scalarTypes } from "@evolver/kernel";
 import { operations } from "../operations/table.ts";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { builtinPatterns, type KernelSize } from "./builtin-patterns.ts";
 import {
   bothUniform,

@@ -5,7 +5,7 @@
 
 import { atomicOps, blocksOf, visitNodes } from "@evolver/kernel";
 import type { AtomicOp, KernelIR, Memory, Node } from "@evolver/kernel";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { isBarrier, isLoop, leavesLoop, type NodeOf } from "./node-classes.ts";
 
 /** Whether an atomic operation may be how a loop sees that another subgroup has written. */

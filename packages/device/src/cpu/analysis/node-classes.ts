@@ -4,7 +4,7 @@
  */
 
 import { blocksOf, type Node, type NodeKind } from "@evolver/kernel";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 
 /**
  * - `straight`: no control flow, and nothing that lanes see of each other; several are vectorised together.

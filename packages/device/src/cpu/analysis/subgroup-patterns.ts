@@ -2,7 +2,7 @@
 
 import { assertNever } from "@evolver/base";
 import type { SubgroupOp } from "@evolver/kernel";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { uniform, VARYING, type LanePattern } from "./lane-pattern.ts";
 
 /** `by index`: the second operand says which lane to read, and the result is uniform where that is. */

@@ -2,7 +2,7 @@
 
 import { atomicOps } from "@evolver/kernel";
 import type { AtomicNode, AtomicOp, ElementType } from "@evolver/kernel";
-import { refuseType, rowOf } from "../rows.ts";
+import { refuseType, rowOf } from "../lookup.ts";
 import type { FunctionBuilder } from "../wasm/encoder.ts";
 import type { HelperFunctions } from "../wasm/helper-functions.ts";
 import { OP, type WasmType } from "../wasm/opcodes.ts";

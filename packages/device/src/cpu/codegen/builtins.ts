@@ -2,7 +2,7 @@
 
 import type { BuiltinName, BuiltinNode, Value } from "@evolver/kernel";
 import { representations } from "../operations/representation.ts";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { OP } from "../wasm/opcodes.ts";
 import type { Emitter } from "./emitter.ts";
 

@@ -11,7 +11,7 @@ import { isStraight, type StraightNode } from "../analysis/node-classes.ts";
 import { emitSelect } from "../operations/code.ts";
 import { emitLanes, emitScalar } from "../operations/emit.ts";
 import { operations } from "../operations/table.ts";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { AddressCache, maskOf, prepareAccess, type Chunk } from "./address.ts";
 import { pushBuiltin, pushBuiltinLanes, pushParameter } from "./builtins.ts";
 import type { Emitter, Mask } from "./emitter.ts";

@@ -8,7 +8,7 @@ import type { OpName, ScalarType, SubgroupNode, SubgroupOp, Value } from "@evolv
 import { emitSelect } from "../operations/code.ts";
 import { emitLanes } from "../operations/emit.ts";
 import { laneBits, representations } from "../operations/representation.ts";
-import { rowOf } from "../rows.ts";
+import { rowOf } from "../lookup.ts";
 import { OP } from "../wasm/opcodes.ts";
 import type { Emitter, Mask } from "./emitter.ts";
 

@@ -1,7 +1,7 @@
 /** Writes operations by the rows of table.ts: four lanes at once, or the one value that all lanes share. */
 
 import { isHalf, ops, type OpName, type ScalarType } from "@evolver/kernel";
-import { refuseType, rowOf } from "../rows.ts";
+import { refuseType, rowOf } from "../lookup.ts";
 import { roundTo } from "./half.ts";
 import { BY_LANES, NONE, type LaneCell, type OperationSite } from "./operation.ts";
 import { representations, splat, unsplat } from "./representation.ts";

@@ -1,5 +1,5 @@
 /**
- * Functions of four lanes for which there is no instruction: mathematics with the bits of the kernel package's math.ts,
+ * Functions of four lanes for which there is no instruction: mathematics with the bits of the kernel package's mathematics.ts,
  * and what only scalar instructions do.
  */
 
@@ -66,7 +66,7 @@ export function lanewise(
   });
 }
 
-/** 2^x of the two doubles on the stack, operation by operation as math.ts has it. */
+/** 2^x of the two doubles on the stack, operation by operation as mathematics.ts has it. */
 function exp2OfDoubles(f: FunctionBuilder): void {
   const t = f.local("v128");
   const shifted = f.local("v128");

@@ -2,7 +2,7 @@
 
 import type { ImportedMath } from "../operations/mathematics.ts";
 
-/** Calls round to f32 by themselves, so these are the functions of math.ts. */
+/** Calls round to f32 by themselves, so these are the functions of mathematics.ts. */
 const mathematics: Readonly<Record<ImportedMath, (x: number) => number>> = {
   log: Math.log,
   log2: Math.log2,

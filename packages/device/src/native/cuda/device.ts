@@ -3,7 +3,7 @@
 import type { Emitted, KernelIR } from "@evolver/kernel";
 import type { CompiledCode } from "../driver/cache.ts";
 import type { NativeOptions } from "../../core/native-options.ts";
-import { deviceRows } from "../../core/rows.ts";
+import { deviceRows } from "../../core/device-rows.ts";
 import { GpuDevice } from "../driver/device.ts";
 import type { Handle } from "../driver/driver.ts";
 import { compileCuda } from "./compile.ts";

@@ -4,7 +4,8 @@ import type { KernelIR } from "../../ir/nodes.ts";
 import { sharedBytesOf } from "../../ir/types.ts";
 import type { Code } from "./code.ts";
 import { Lines } from "./lines.ts";
-import type { Emitted, EmitTarget } from "./result.ts";
+import type { Emitted } from "./result.ts";
+import type { EmitTarget } from "../targets.ts";
 import type { Entry } from "./target.ts";
 
 /** What the kernel is, for people; `notes` are lines of the target's own. */

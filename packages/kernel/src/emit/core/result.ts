@@ -1,10 +1,9 @@
 /** What an emitter gives back: the source text, how to launch it, and what became of each request. */
 
+import type { EmitTarget } from "../targets.ts";
 import { EvolverError } from "@evolver/base";
 import type { SourceLocation } from "@evolver/base";
 import type { ElementType, WordType } from "../../ir/types.ts";
-
-export type EmitTarget = "js" | "wgsl" | "cuda" | "hip";
 
 export interface EmitOptions {
   /** CUDA and HIP: put `#line N "file.ts"` before statements. False if absent; the line map is there either way. */

@@ -22,8 +22,9 @@ import type { Memory, SharedMemory } from "../../ir/types.ts";
 import type { Code, Language } from "./code.ts";
 import type { Expression, Operand } from "./expression.ts";
 import type { Lines } from "./lines.ts";
-import type { OperationTable } from "./operations.ts";
-import type { Emitted, EmitOptions, EmitTarget } from "./result.ts";
+import type { OperationTable } from "./operation-table.ts";
+import type { Emitted, EmitOptions } from "./result.ts";
+import type { EmitTarget } from "../targets.ts";
 
 /** How a target makes itself ready for a kernel. */
 export interface TargetDefinition {

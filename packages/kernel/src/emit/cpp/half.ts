@@ -4,7 +4,7 @@
  */
 
 import type { HalfType } from "../../ir/types.ts";
-import { bf16ToBits, f16ToBits } from "../../math.ts";
+import { bf16ToBits, f16ToBits } from "../../ir/mathematics.ts";
 import type { Code } from "../core/code.ts";
 import { decimal, simple, type Expression } from "../core/expression.ts";
 import type { HelperTable } from "../core/helpers.ts";

@@ -11,7 +11,7 @@ import {
   type InfixOperator,
   type Operand,
 } from "../core/expression.ts";
-import type { Operation, OperationTable } from "../core/operations.ts";
+import type { Operation, OperationTable } from "../core/operation-table.ts";
 import { cppLiteral } from "./language.ts";
 
 type Pair = readonly [Operand, Operand];

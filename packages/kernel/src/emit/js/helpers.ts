@@ -1,9 +1,9 @@
 /**
  * The text of the functions that emitted JavaScript may need, so that the module stands alone. They are those of
- * math.ts (a test holds the two together) and a scheduler that runs invocations as generators.
+ * mathematics.ts (a test holds the two together) and a scheduler that runs invocations as generators.
  */
 
-import { EXP2_COEFFICIENTS, EXP2_MAX, EXP2_MIN, ROUND_MAGIC } from "../../math.ts";
+import { EXP2_COEFFICIENTS, EXP2_MAX, EXP2_MIN, ROUND_MAGIC } from "../../ir/mathematics.ts";
 import { elementTypes, isFloat, scalarTypes, type ElementType } from "../../ir/types.ts";
 import { ofType, type Helper, type HelperTable } from "../core/helpers.ts";
 

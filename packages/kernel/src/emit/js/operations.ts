@@ -13,7 +13,7 @@ import {
   type Operand,
 } from "../core/expression.ts";
 import { ofType, type RequestHelper } from "../core/helpers.ts";
-import type { Operation, OperationTable } from "../core/operations.ts";
+import type { Operation, OperationTable } from "../core/operation-table.ts";
 
 const zero = simple("0");
 const one = simple("1");

@@ -3,7 +3,8 @@
 import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
-import type { Emitted, EmitTarget } from "../core/result.ts";
+import type { Emitted } from "../core/result.ts";
+import type { EmitTarget } from "../targets.ts";
 import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
 import { checkSelftest, type Selftest } from "./spec.ts";

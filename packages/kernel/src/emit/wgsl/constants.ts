@@ -6,7 +6,7 @@
 import type { OpName } from "../../ir/ops.ts";
 import type { Code } from "../core/code.ts";
 import type { Operand } from "../core/expression.ts";
-import type { Operation, OperationTable } from "../core/operations.ts";
+import type { Operation, OperationTable } from "../core/operation-table.ts";
 
 const DIVISIONS: ReadonlySet<OpName> = new Set(["divTrunc", "divFloor", "remTrunc", "modFloor"]);
 

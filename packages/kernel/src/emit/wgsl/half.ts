@@ -7,7 +7,7 @@ import type { OpName } from "../../ir/ops.ts";
 import { isHalf, type HalfType } from "../../ir/types.ts";
 import { call, type Expression, type Operand } from "../core/expression.ts";
 import { ofType, type HelperTable, type RequestHelper } from "../core/helpers.ts";
-import type { Operation, OperationTable } from "../core/operations.ts";
+import type { Operation, OperationTable } from "../core/operation-table.ts";
 
 const fused = (type: HalfType, precision: number, least: number, result: string): string =>
   `// a·b + c with one rounding, in integers: 22 bits of product beside 11 bits of c, with a bit for what is shifted out.

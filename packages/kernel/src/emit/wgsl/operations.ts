@@ -15,7 +15,7 @@ import {
   type InfixOperator,
   type Operand,
 } from "../core/expression.ts";
-import type { Operation, OperationTable } from "../core/operations.ts";
+import type { Operation, OperationTable } from "../core/operation-table.ts";
 
 /** Without a branch: SwiftShader's compiler takes exponential time over many branches in a row. */
 export const chosen = (condition: Expression, value: Expression, otherwise: Expression): Expression =>
