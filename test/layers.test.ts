@@ -108,6 +108,20 @@ describe("a planted tree", () => {
     ],
     ["an import of itself by name", "device/src/a.ts", `import "@evolver/device";`, "use a relative path"],
     ["a test past the exports", "device/test/a.ts", `import "@evolver/device/src/a.ts";`, "does not export"],
+    ["a test that reaches into src", "device/test/a.ts", `import "../src/index.ts";`, "past the exports"],
+    ["a benchmark that does", "device/bench/a.ts", `import "../src/index.ts";`, "past the exports"],
+    [
+      "a conformance case that does",
+      "device/conformance/a.ts",
+      `import "../src/index.ts";`,
+      "past the exports",
+    ],
+    [
+      "another package's internals",
+      "device/test/a.ts",
+      `import "@evolver/kernel/internal";`,
+      "for the tests of @evolver/kernel",
+    ],
     ["an import of nothing", "device/src/a.ts", `import "./nothing.ts";`, "leads to no file"],
     [
       "a value where types are allowed",

@@ -23,8 +23,8 @@ import {
 import { factsOf, h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import { countAttention } from "../src/study/counters.ts";
-import { parseShape } from "../src/study/shape.ts";
+import { countAttention } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 import {
   comparisons,
   OPCODES,

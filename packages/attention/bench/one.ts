@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { attentionPlan, fitPoint, ladder, limitsOf, randomInputs, rungById } from "@evolver/attention";
 import { bindPlan, buildOf, openDevice, type DeviceId } from "@evolver/device";
-import { parseShape } from "../src/study/shape.ts";
+import { parseShape } from "@evolver/attention/study/internal";
 
 const { values } = parseArgs({
   options: {

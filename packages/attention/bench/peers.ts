@@ -24,7 +24,7 @@ import {
 import type { AttentionProblem, FlashPoint, FloatInputs } from "@evolver/attention";
 import { bindPlan, buildOf, openDevice, type BoundPlan, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError, median, relativeSpread } from "@evolver/base";
-import { parseShape, printShape } from "../src/study/shape.ts";
+import { parseShape, printShape } from "@evolver/attention/study/internal";
 import { headTruth, torchTruth, type Truth } from "./peerTruth.ts";
 import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peersReport.ts";
 import { readRoofs, type Roofs } from "./roofs.ts";

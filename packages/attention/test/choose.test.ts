@@ -5,7 +5,7 @@ import type { Kernel, KernelIR, Params } from "@evolver/kernel";
 import { expect, it } from "vitest";
 import { attention, compareAttention, createProblem, randomInputs, rungById } from "@evolver/attention";
 import type { AttentionShape } from "@evolver/attention";
-import { preferredPoints } from "../src/choose.ts";
+import { preferredPoints } from "@evolver/attention/internal";
 
 const gpu = { id: "cuda", subgroupSize: 32 } as const;
 const { point: whole, variants } = rungById("k11");

@@ -13,7 +13,7 @@ import {
   limitsOf,
   randomInputs,
   rungById,
-} from "../src/index.ts";
+} from "@evolver/attention";
 
 /** What WebGPU guarantees, and SwiftShader and many phones have not much more of. */
 const SMALL = { maxSharedBytes: 16 * 1024, maxInvocationsPerWorkgroup: 256 };

@@ -2,7 +2,7 @@
 
 import type { MicrobenchReport, Section } from "@evolver/machine";
 import { expect, it } from "vitest";
-import { benchWarnings } from "../src/benchWarnings.ts";
+import { benchWarnings } from "evolver/internal";
 
 type Report = Pick<MicrobenchReport, "sections" | "timeKind">;
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseSync } from "oxc-parser";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { main } from "../src/index.ts";
+import { main } from "evolver";
 import { evolver } from "./support/command.ts";
 
 const bin = join(import.meta.dirname, "..", "bin", "evolver.js");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { loadStudy, studyNames } from "@evolver/studies";
-import { main } from "../src/index.ts";
+import { main } from "evolver";
 
 let folder: string;
 let stdout = "";

@@ -1,7 +1,7 @@
 /** Tables as people read them. */
 
 import { expect, it } from "vitest";
-import { table } from "../src/output.ts";
+import { table } from "evolver/internal";
 
 it("a wrapped column goes on below itself, and no word is lost", () => {
   const text = "shared 16×64, padded, ring of 4";

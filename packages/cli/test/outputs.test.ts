@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { main } from "../src/index.ts";
+import { main } from "evolver";
 
 let folder: string;
 let stdout = "";

@@ -1,7 +1,7 @@
 /** Progress on a terminal and elsewhere. */
 
 import { expect, it } from "vitest";
-import { openProgress, type Progress } from "../src/progress.ts";
+import { openProgress, type Progress } from "evolver/internal";
 
 /** What was written to a stream, which is a terminal of so many columns, or none. */
 function record(columns: number | null, work: (progress: Progress) => void): string {

@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { median } from "@evolver/base";
-import { openCpu, openSim, type Device } from "../src/index.ts";
+import { openCpu, openSim, type Device } from "@evolver/device";
 import { attentionLaunch, sharedTileAttention } from "./attention.ts";
 
 const LENGTH = 512;

@@ -4,7 +4,7 @@
  */
 
 import { add, buffer, dot, exp2, f32, kernel, max, padded, u32 } from "@evolver/kernel";
-import type { Device } from "../src/index.ts";
+import type { Device } from "@evolver/device";
 
 const HEAD_DIM = 64;
 const ROWS = 8;

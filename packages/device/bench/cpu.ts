@@ -6,8 +6,8 @@
  */
 
 import { median } from "@evolver/base";
-import { openCpu } from "../src/index.ts";
-import type { RunResult } from "../src/index.ts";
+import { openCpu } from "@evolver/device";
+import type { RunResult } from "@evolver/device";
 import { attentionLaunch, sharedTileAttention } from "./attention.ts";
 import { scores, scoresLaunch } from "./scores.ts";
 

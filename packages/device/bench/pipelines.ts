@@ -7,7 +7,7 @@
 
 import { add, buffer, dot, f32, kernel, u32 } from "@evolver/kernel";
 import type { U32 } from "@evolver/kernel";
-import { openSim } from "../src/index.ts";
+import { openSim } from "@evolver/device";
 
 const HEAD_DIM = 64;
 const KEYS = 64;

@@ -4,7 +4,7 @@
  */
 
 import { buffer, f32, fma, kernel, padded } from "@evolver/kernel";
-import type { Device, DeviceBuffer } from "../src/index.ts";
+import type { Device, DeviceBuffer } from "@evolver/device";
 
 const DIM = 64;
 const KEYS = 32;

@@ -4,8 +4,8 @@
  * Run: node packages/device/bench/sim.ts
  */
 
-import { openSim } from "../src/index.ts";
-import type { SimOptions } from "../src/index.ts";
+import { openSim } from "@evolver/device";
+import type { SimOptions } from "@evolver/device";
 import { scores, scoresLaunch } from "./scores.ts";
 
 async function measure(name: string, options: SimOptions): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type ScalarRow,
   type TypeDescriptor,
 } from "@evolver/kernel";
-import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from "../src/index.ts";
+import type { AnyTypedArray, Device, DeviceId, DeviceLimits, FindingKind } from "@evolver/device";
 
 /**
  * What a device promises beyond the language's core.

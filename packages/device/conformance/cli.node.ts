@@ -6,7 +6,7 @@
 
 import { parseArgs } from "node:util";
 import { EvolverError } from "@evolver/base";
-import { openDevice, type Device, type DeviceId } from "../src/index.ts";
+import { openDevice, type Device, type DeviceId } from "@evolver/device";
 import { runConformance, type ConformanceResult } from "./run.ts";
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 /** Compares what came out with what must, element by element. */
 
-import type { AnyTypedArray } from "../src/index.ts";
+import type { AnyTypedArray } from "@evolver/device";
 import type { Expected, Rule, Target } from "./case.ts";
 
 const SHOWN = 4;

@@ -1,7 +1,7 @@
 /** Runs conformance cases on a device. Free of Node and of any test runner. */
 
 import type { ElementType, Kernel } from "@evolver/kernel";
-import { bindPlan, buildOf, deviceRows, SimulationError, workgroupCounts } from "../src/index.ts";
+import { bindPlan, buildOf, deviceRows, SimulationError, workgroupCounts } from "@evolver/device";
 import type {
   AnyTypedArray,
   Device,
@@ -10,7 +10,7 @@ import type {
   Finding,
   Plan,
   RunResult,
-} from "../src/index.ts";
+} from "@evolver/device";
 import type { Accuracy, Capability, Case, KernelCase, Launched, Target } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { difference } from "./compare.ts";

@@ -2,7 +2,7 @@
 
 import { atomic, buffer, kernel, u32 } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
-import { openCpu, openSim, type Device } from "../src/index.ts";
+import { openCpu, openSim, type Device } from "@evolver/device";
 
 const WORKGROUPS = 3;
 

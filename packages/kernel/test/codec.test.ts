@@ -2,11 +2,12 @@
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decode, serialise } from "../src/ir/codec.ts";
-import type { FieldShape } from "../src/ir/fields.ts";
-import type { Block, KernelIR, Node, NodeKind } from "../src/ir/nodes.ts";
-import { fieldsOf, schema } from "../src/ir/schema.ts";
-import { fixedSite, type Site } from "../src/ir/site.ts";
+import { decode } from "@evolver/kernel/internal";
+import { serialise } from "@evolver/kernel";
+import type { FieldShape } from "@evolver/kernel/internal";
+import type { Block, KernelIR, Node, NodeKind } from "@evolver/kernel";
+import { fieldsOf, schema } from "@evolver/kernel/internal";
+import { fixedSite, type Site } from "@evolver/kernel";
 import {
   allScalarTypes,
   elementTypes,
@@ -18,8 +19,8 @@ import {
   type SharedMemory,
   type Value,
   type Variable,
-} from "../src/ir/types.ts";
-import { visitNodes } from "../src/ir/walk.ts";
+} from "@evolver/kernel";
+import { visitNodes } from "@evolver/kernel";
 
 const kinds = Object.keys(schema) as NodeKind[];
 const MAX_DEPTH = 3;

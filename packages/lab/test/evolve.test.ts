@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { evolve, objectiveSlug, readRecords } from "../src/index.ts";
-import type { EvolveEvent, EvolveOptions, EvolveResult } from "../src/index.ts";
+import { evolve, objectiveSlug, readRecords } from "@evolver/lab";
+import type { EvolveEvent, EvolveOptions, EvolveResult } from "@evolver/lab";
 import { fakeStudy, openFakeJudge } from "./fake.ts";
 
 let folder: string;

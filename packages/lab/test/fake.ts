@@ -1,7 +1,7 @@
 /** A study without kernels and a judge without processes: for tests of the loop around them. */
 
 import { emptyVerdict } from "./verdicts.ts";
-import type { Judge, OpenJudge, Point, OpenStudy, Study, Verdict } from "../src/index.ts";
+import type { Judge, OpenJudge, Point, OpenStudy, Study, Verdict } from "@evolver/lab";
 
 const axes = [
   { name: "tile", values: [1, 2, 4, 8, 16, 32] },

@@ -11,7 +11,7 @@ import {
   type PlanBuild,
 } from "@evolver/device";
 import { bf16, buffer, f16, kernel, u32, type HalfType, type TypeDescriptor } from "@evolver/kernel";
-import type { Case, Expected, Study } from "../src/index.ts";
+import type { Case, Expected, Study } from "@evolver/lab";
 
 /** What a candidate does wrong. */
 const FAULTS = ["nothing", "one missing", "twice as much", "beyond the end", "changes a"] as const;

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildOf, openDevice, type Device } from "@evolver/device";
-import { openJudgeInProcess, type Judge, type Study, type Verdict } from "../src/index.ts";
-import { checkCandidatePlan } from "../src/judge/candidate-plan.ts";
-import { compareOutputs } from "../src/judge/outputs.ts";
-import { PlanRunner } from "../src/judge/runner.ts";
+import { openJudgeInProcess, type Judge, type Study, type Verdict } from "@evolver/lab";
+import { checkCandidatePlan } from "@evolver/lab/internal";
+import { compareOutputs } from "@evolver/lab/internal";
+import { PlanRunner } from "@evolver/lab/internal";
 import { halfCase, halfPlan, halfStudy, halfTruth, type Fault } from "./half-study.ts";
 
 describe.each(["f16", "bf16"] as const)("plans of %s", (type) => {

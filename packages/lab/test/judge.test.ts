@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openJudgeInProcess, openJudgeProcess } from "../src/index.ts";
-import type { Candidate, Judge, JudgeRequest, Study, Verdict } from "../src/index.ts";
+import { openJudgeInProcess, openJudgeProcess } from "@evolver/lab";
+import type { Candidate, Judge, JudgeRequest, Study, Verdict } from "@evolver/lab";
 import type { Expectation } from "./cheats/cheat.ts";
 import { until } from "./until.ts";
 import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { h200Datasheet } from "@evolver/machine";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openMachine, parseMachine } from "../src/study/machine.ts";
+import { openMachine, parseMachine } from "@evolver/lab";
 
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

@@ -1,7 +1,7 @@
 /** Comparing with a truth that is known in part. */
 
 import { expect, it } from "vitest";
-import { compareOutputs, compareUnknown, trivialAnswer } from "../src/judge/outputs.ts";
+import { compareOutputs, compareUnknown, trivialAnswer } from "@evolver/lab/internal";
 
 const truth = { o: { values: Float64Array.of(1, 0, 3), bound: 0.1, known: Uint8Array.of(1, 0, 1) } };
 const compare = (...o: number[]) => compareOutputs({ o: Float32Array.from(o) }, truth).problem;

@@ -1,7 +1,8 @@
 /** `policy.json`: what is no policy is refused, by the setting that is wrong. */
 
 import { expect, it } from "vitest";
-import { DEFAULT_POLICY, parsePolicy } from "../src/workspace/policy.ts";
+import { DEFAULT_POLICY } from "@evolver/lab";
+import { parsePolicy } from "@evolver/lab/internal";
 
 it("missing settings take their defaults", () => {
   expect(parsePolicy("{}", "policy.json")).toEqual(DEFAULT_POLICY);

@@ -1,8 +1,8 @@
 /** Messages between the lab and its judge: what is malformed is refused by its field, what is another's is passed over. */
 
 import { expect, it } from "vitest";
-import { parseAnswer, parseQuestion } from "../src/judge/protocol.ts";
-import { failedVerdict } from "../src/judge/verdict.ts";
+import { parseAnswer, parseQuestion } from "@evolver/lab/internal";
+import { failedVerdict } from "@evolver/lab";
 
 const verdict = failedVerdict("timeout", "It took too long.");
 

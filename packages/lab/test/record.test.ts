@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { parseRecord, printRecord } from "../src/workspace/record.ts";
+import { parseRecord, printRecord } from "@evolver/lab/internal";
 
 const EVIDENCE = join(import.meta.dirname, "..", "..", "..", "evidence");
 const [file] = globSync("**/records/*.json", { cwd: EVIDENCE }).toSorted() as [string];

@@ -5,7 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { EvolverError } from "@evolver/base";
-import { evolve } from "../src/index.ts";
+import { evolve } from "@evolver/lab";
 import { fakeStudy, openFakeJudge } from "./fake.ts";
 import { until } from "./until.ts";
 

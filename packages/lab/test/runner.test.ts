@@ -2,7 +2,7 @@
 
 import { openDevice, type Plan } from "@evolver/device";
 import { expect, it } from "vitest";
-import { PlanRunner } from "../src/judge/runner.ts";
+import { PlanRunner } from "@evolver/lab/internal";
 import { counting } from "./cheats/counting.ts";
 
 const inputs = { x: Float32Array.of(1, 2, 3, 4), w: Float32Array.of(1, 1, 1, 1) };

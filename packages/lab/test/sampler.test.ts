@@ -1,7 +1,7 @@
 import { Random, deriveSeed } from "@evolver/base";
 import { describe, expect, it } from "vitest";
-import { compareSamplers, pointKey, samplerNamed, spaceSize } from "../src/index.ts";
-import type { Axis, Memory, Space, OpenStudy } from "../src/index.ts";
+import { compareSamplers, pointKey, samplerNamed, spaceSize } from "@evolver/lab";
+import type { Axis, Memory, Space, OpenStudy } from "@evolver/lab";
 import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
 async function openFake(): Promise<OpenStudy> {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
-import { evolve, readRecords } from "../src/index.ts";
-import type { EvolveResult, Point } from "../src/index.ts";
+import { evolve, readRecords } from "@evolver/lab";
+import type { EvolveResult, Point } from "@evolver/lab";
 import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
 let folder: string;

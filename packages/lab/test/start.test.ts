@@ -1,8 +1,8 @@
 /** Where a search begins. */
 
 import { expect, it } from "vitest";
-import type { OpenStudy } from "../src/study/open-study.ts";
-import { startOf } from "../src/cycle/start.ts";
+import type { OpenStudy } from "@evolver/lab";
+import { startOf } from "@evolver/lab/internal";
 
 const study = { baseline: { width: 1 }, named: { wide: { width: 8 } } } as unknown as OpenStudy;
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
-import { DEFAULT_POLICY, evolve, readRecords } from "../src/index.ts";
-import type { EvolveOptions, EvolveResult, Point, Study } from "../src/index.ts";
+import { DEFAULT_POLICY, evolve, readRecords } from "@evolver/lab";
+import type { EvolveOptions, EvolveResult, Point, Study } from "@evolver/lab";
 import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
 
 let folder: string;

@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { Random, type Json } from "@evolver/base";
 import type { Plan } from "@evolver/device";
-import type { Case, Expected, MeasureContext, Measurement, Point, OpenStudy, Study } from "../src/index.ts";
+import type { Case, Expected, MeasureContext, Measurement, Point, OpenStudy, Study } from "@evolver/lab";
 import type { MatvecShape } from "./cheats/matvec.ts";
-import { measureWallClock } from "../src/index.ts";
+import { measureWallClock } from "@evolver/lab";
 
 type ToyPoint = {
   readonly rows: number;

@@ -1,6 +1,6 @@
 /** A verdict with nothing in it, for tests to fill in. */
 
-import type { Verdict } from "../src/index.ts";
+import type { Verdict } from "@evolver/lab";
 
 export const emptyVerdict: Verdict = {
   status: "ok",

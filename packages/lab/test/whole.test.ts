@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { compareSamplers, evolve, openJudgeProcess, readRecords } from "../src/index.ts";
+import { compareSamplers, evolve, openJudgeProcess, readRecords } from "@evolver/lab";
 import { loose, toy } from "./toy.ts";
 import { until } from "./until.ts";
 
@@ -104,7 +104,7 @@ describe("a study of real kernels, judged by the judge's process", () => {
 describe("the judge's process", () => {
   it("ends with its whole group when the lab is killed, even while it is stuck", async () => {
     const script = `
-      import { openJudgeProcess } from ${JSON.stringify(join(import.meta.dirname, "../src/index.ts"))};
+      import { openJudgeProcess } from ${JSON.stringify(import.meta.resolve("@evolver/lab"))};
       import { trapped } from ${JSON.stringify(join(import.meta.dirname, "toy.ts"))};
       const judge = await openJudgeProcess(trapped, {}, { device: "sim" });
       const point = { rows: 1, vector: 1, weights: "global", unroll: 2 };

@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
 import { Random } from "@evolver/base";
-import { Workspace, evolve, readRecords } from "../src/index.ts";
-import type { EvolveResult } from "../src/index.ts";
-import { explainFailure } from "../src/workspace/files.ts";
+import { Workspace, evolve, readRecords } from "@evolver/lab";
+import type { EvolveResult } from "@evolver/lab";
+import { explainFailure } from "@evolver/lab/internal";
 import { fakeStudy, openFakeJudge } from "./fake.ts";
 
 const SCRIPT = join(import.meta.dirname, "run-fake.ts");

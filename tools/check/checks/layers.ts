@@ -57,9 +57,11 @@ export function findLayerProblems(tree: SourceTree): Problem[] {
   }
   for (const file of tree.files.values()) {
     const owner = packageOf(tree, file.path);
-    if (!owner) continue;
     for (const imported of file.imports) {
-      const message = layerProblem(tree, file, owner, imported) ?? nodeProblem(file, owner, imported);
+      const message =
+        owner === undefined
+          ? outsideProblem(tree, imported)
+          : (layerProblem(tree, file, owner, imported) ?? nodeProblem(file, owner, imported));
       if (message !== null) problems.push({ path: file.path, line: imported.line, message });
     }
   }
@@ -80,7 +82,10 @@ function layerProblem(
 ): string | null {
   if (specifier.startsWith(".")) {
     if (target === null) return `"${specifier}" leads to no file`;
-    if (target.startsWith(`${owner.folder}/`)) return null;
+    if (target.startsWith(`${owner.folder}/`)) {
+      const reachesIn = target.startsWith(`${owner.folder}/src/`) && !isSource(owner, file);
+      return reachesIn ? `"${specifier}" reaches past the exports of ${owner.name}: import it by name` : null;
+    }
     // Helpers that the tests of all packages share.
     if (file.path.startsWith(`${owner.folder}/test/`) && target.startsWith("test/support/")) return null;
     return `"${specifier}" leaves ${owner.name}: import other packages by name`;
@@ -90,18 +95,40 @@ function layerProblem(
   if (known === undefined) return null;
   if (known === owner) {
     // Tests and benchmarks use their package as everybody does.
-    if (!file.path.startsWith(`${owner.folder}/src/`) || isStudy(owner, file))
-      return exportProblem(owner, subpath);
+    if (!isSource(owner, file)) return exportProblem(owner, subpath);
+    if (isStudy(owner, file) && !isInternal(subpath)) return exportProblem(owner, subpath);
     return `"${specifier}" names its own package: use a relative path`;
   }
   if (!mayImport(owner, known, isStudy(owner, file))) return `${owner.name} must not import ${name}`;
   if (!owner.dependencies.includes(name)) return `${owner.folder}/package.json does not list ${name}`;
-  const hidden = exportProblem(known, subpath);
+  const hidden = isInternal(subpath)
+    ? `${specifier} is for the tests of ${name} alone`
+    : exportProblem(known, subpath);
   if (hidden !== null) return hidden;
   if (owner.layer === TYPES_ONLY_LAYER && !typeOnly)
     return `${owner.name} may import only types of ${name}: use "import type"`;
   return null;
 }
+
+/** Tests, tools and examples of the whole repository import packages as their users do. */
+function outsideProblem(tree: SourceTree, { specifier, target }: Import): string | null {
+  if (specifier.startsWith(".")) {
+    const owner = target === null ? undefined : packageOf(tree, target);
+    return owner === undefined ? null : `"${specifier}" reaches into ${owner.name}: import it by name`;
+  }
+  const { name, subpath } = splitSpecifier(specifier);
+  const known = tree.packages.find((candidate) => candidate.name === name);
+  if (known === undefined) return null;
+  return isInternal(subpath)
+    ? `${specifier} is for the tests of ${name} alone`
+    : exportProblem(known, subpath);
+}
+
+/** What a package shows its own tests and benchmarks, and nobody else. */
+const isInternal = (subpath: string): boolean => subpath.endsWith("/internal");
+
+const isSource = ({ folder }: WorkspacePackage, { path }: SourceFile): boolean =>
+  path.startsWith(`${folder}/src/`) || path.startsWith(`${folder}/bin/`);
 
 /** The study of a library, and its tests and benchmarks, stand on more than the library does. */
 function isStudy({ folder }: WorkspacePackage, { path }: SourceFile): boolean {

@@ -24,7 +24,7 @@ import {
   type DeviceBuffer,
   type DeviceId,
 } from "@evolver/device";
-import { parseShape, printShape } from "../../src/study/shape.ts";
+import { parseShape, printShape } from "@evolver/attention/study/internal";
 import { headTruth, type Truth } from "../peerTruth.ts";
 import { drawCandidates, type Candidate } from "./candidates.ts";
 

@@ -11,9 +11,9 @@ import {
   type ModelledTime,
 } from "@evolver/machine";
 import { openSim, type Counters } from "@evolver/device";
-import { TimePredictor, type Prediction } from "../../src/study/predict.ts";
-import { describePoint } from "../../src/study/points.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { TimePredictor, type Prediction } from "@evolver/attention/study/internal";
+import { describePoint } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 import type { MeasuredCandidate, MeasuredReport } from "./measure.ts";
 
 /** Which half of the candidates one is in: constants are fitted on one, the model is judged on the other. */

@@ -16,9 +16,9 @@ import { bindPlan, buildOf, openDevice, openSim, type Device } from "@evolver/de
 import { atomic, buffer, kernel, u32 } from "@evolver/kernel";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { queueParams, scalarParams } from "../../src/flash/scalars.ts";
-import { schedules } from "../../src/flash/axes/schedule/index.ts";
-import type { QueueSymbols } from "../../src/flash/params.ts";
+import { queueParams, scalarParams } from "@evolver/attention/internal";
+import { schedules } from "@evolver/attention/internal";
+import type { QueueSymbols } from "@evolver/attention/internal";
 import { checkPointOn, runPoint } from "../support/run.ts";
 
 const persistent = ["k08", "k10", "k12"].map((id) => rungById(id));

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { referenceAttention } from "@evolver/attention";
-import { attentionCases, expectedOf, objectiveCase } from "../../src/study/cases.ts";
-import type { OpenedInput } from "../../src/study/input.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { attentionCases, expectedOf, objectiveCase } from "@evolver/attention/study/internal";
+import type { OpenedInput } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 
 const opened = (shape: string): OpenedInput => ({ problem: parseShape(shape), data: null, title: shape });
 

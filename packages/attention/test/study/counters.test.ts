@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import { attentionPlan, fitPoint, randomInputs, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type Counters, type PlanLaunch } from "@evolver/device";
-import { countAttention, sampleOf, sectionSampleOf } from "../../src/study/counters.ts";
-import { countTiles } from "../../src/study/persistent.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { countAttention, sampleOf, sectionSampleOf } from "@evolver/attention/study/internal";
+import { countTiles } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 
 /** Problems of many heads, with so many tiles a head. */
 const launches = fc

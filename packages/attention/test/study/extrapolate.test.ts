@@ -2,8 +2,8 @@ import { attentionPlan, fitPoint, randomInputs, rungById, type FlashPoint } from
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type Counters, type SimDevice } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { canExtrapolate, Extrapolator } from "../../src/study/extrapolate.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { canExtrapolate, Extrapolator } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 
 let sim: SimDevice;
 beforeAll(() => {

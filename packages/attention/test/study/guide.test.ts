@@ -10,10 +10,10 @@ import type { Counters, MemoryCounters } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasChromium, howToHaveChromium, launchChromium } from "../../../../test/support/browser.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import type { CountedSubject } from "../../src/study/guide/counted.ts";
-import { countLadder, ladderGuideOf } from "../../src/study/guide/index.ts";
-import { attentionEvidence } from "../../src/study/guide/measured.ts";
-import { lessonOf } from "../../src/study/guide/lessons/index.ts";
+import type { CountedSubject } from "@evolver/attention/study/internal";
+import { countLadder, ladderGuideOf } from "@evolver/attention/study/internal";
+import { attentionEvidence } from "@evolver/attention/study";
+import { lessonOf } from "@evolver/attention/study/internal";
 import { study } from "@evolver/attention/study";
 
 const SHAPE = "B1,Hq8,Hkv8,S1024,D64";

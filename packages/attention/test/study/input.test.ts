@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomInputs, referenceAttention, writeSafetensors, type TensorToWrite } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
-import { DEFAULT_SHAPE, openAttentionInput, parseAttentionInput } from "../../src/study/input.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { DEFAULT_SHAPE, openAttentionInput, parseAttentionInput } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 
 let folder: string;
 beforeAll(() => {

@@ -7,9 +7,9 @@ import { countModuleCandidate, drawnWorkgroups } from "@evolver/lab";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type Counters, type Device, type Plan } from "@evolver/device";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
-import { sampleOf } from "../../src/study/counters.ts";
-import { workOf } from "../../src/study/work.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { sampleOf } from "@evolver/attention/study/internal";
+import { workOf } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 
 let device: Device;
 beforeAll(() => {

@@ -2,7 +2,7 @@
 
 import { axes, checkPoint, createProblem, ladder, rungById, type FlashPoint } from "@evolver/attention";
 import { expect, it } from "vitest";
-import { describePoint, rungPoints } from "../../src/study/points.ts";
+import { describePoint, rungPoints } from "@evolver/attention/study/internal";
 
 const problem = createProblem({ batch: 1, headsQ: 4, headsKv: 2, seqQ: 64, seqK: 64, dim: 64 });
 

@@ -2,9 +2,9 @@ import { attentionPlan, fitPoint, rungById } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
 import { bindPlan, buildOf, openSim, type SimDevice } from "@evolver/device";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { countAttention } from "../../src/study/counters.ts";
-import { TimePredictor } from "../../src/study/predict.ts";
-import { parseShape } from "../../src/study/shape.ts";
+import { countAttention } from "@evolver/attention/study/internal";
+import { TimePredictor } from "@evolver/attention/study/internal";
+import { parseShape } from "@evolver/attention/study/internal";
 import { study } from "@evolver/attention/study";
 import { randomInputs } from "@evolver/attention";
 

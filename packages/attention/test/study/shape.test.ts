@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { EvolverError } from "@evolver/base";
 import type { AttentionProblem, Mask } from "@evolver/attention";
-import { parseShape, printShape, problemOf } from "../../src/study/shape.ts";
+import { parseShape, printShape, problemOf } from "@evolver/attention/study/internal";
 
 const extent = (largest: number): fc.Arbitrary<number> => fc.integer({ min: 1, max: largest });
 

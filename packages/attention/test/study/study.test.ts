@@ -6,7 +6,7 @@ import { attentionPlan, ladder } from "@evolver/attention";
 import { bindPlan, openDevice, type DeviceId } from "@evolver/device";
 import { pointAt, spaceSize, whyNotInSpace, type Measurement, type OpenStudy } from "@evolver/lab";
 import { study as attention } from "@evolver/attention/study";
-import { parseShape } from "../../src/study/shape.ts";
+import { parseShape } from "@evolver/attention/study/internal";
 
 const SHAPE = "B1,Hq4,Hkv2,S64,D32,causal";
 const SUBGROUP = 32;

@@ -2,8 +2,8 @@
 
 import { attentionTruth, createProblem, randomInputs } from "@evolver/attention";
 import { expect, it } from "vitest";
-import { chosenRows, expectedOf, objectiveCase } from "../../src/study/cases.ts";
-import { openAttentionInput, parseAttentionInput } from "../../src/study/input.ts";
+import { chosenRows, expectedOf, objectiveCase } from "@evolver/attention/study/internal";
+import { openAttentionInput, parseAttentionInput } from "@evolver/attention/study/internal";
 
 const shape = { batch: 1, headsQ: 4, headsKv: 2, seqQ: 96, seqK: 80, dim: 32 };
 

@@ -1,9 +1,9 @@
 /** The device's own interface: buffers, what it refuses and with which code, and its end. */
 
 import { atomic, buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
-import { openSim } from "../../src/index.ts";
+import { openSim } from "@evolver/device";
 import type { Args } from "@evolver/kernel";
-import type { AnyTypedArray, Device, DeviceBuffer, Launch } from "../../src/index.ts";
+import type { AnyTypedArray, Device, DeviceBuffer, Launch } from "@evolver/device";
 import type { DeviceCase, Target } from "../case.ts";
 import { invocations } from "../case.ts";
 import { refuses } from "../refuses.ts";

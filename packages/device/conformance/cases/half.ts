@@ -21,7 +21,7 @@ import {
   u32,
 } from "@evolver/kernel";
 import type { BF16, F16, F32, Gpu, HalfType, I32, TypeDescriptor } from "@evolver/kernel";
-import { fromBF16Bits, fromF16Bits } from "../../src/core/half.ts";
+import { fromBF16Bits, fromF16Bits } from "@evolver/device";
 import { array, launch, noise, subgroupsOf, type Case, type KernelCase } from "../case.ts";
 
 /** The two types have the same methods; the cases are written for one. */

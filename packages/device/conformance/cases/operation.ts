@@ -14,7 +14,7 @@ import {
   type Rule,
   type Target,
 } from "../case.ts";
-import type { AnyTypedArray } from "../../src/index.ts";
+import type { AnyTypedArray } from "@evolver/device";
 
 export const TYPES = { f32, i32, u32 } as const;
 

@@ -1,8 +1,8 @@
 /** Plans on a device: chains of launches that hand buffers on, run, enqueued and captured as a graph. */
 
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
-import { bindPlan, buildOf, buildPlan, isClocked } from "../../src/index.ts";
-import type { BoundPlan, Device } from "../../src/index.ts";
+import { bindPlan, buildOf, buildPlan, isClocked } from "@evolver/device";
+import type { BoundPlan, Device } from "@evolver/device";
 import type { DeviceCase } from "../case.ts";
 
 const LENGTH = 1000;

@@ -3,7 +3,7 @@
 import { cases } from "../../conformance/cases/index.ts";
 import { checkClose } from "../../conformance/cases/device.ts";
 import { runConformance, type ConformanceResult } from "../../conformance/run.ts";
-import { openDevice, type DeviceId } from "../../src/index.ts";
+import { openDevice, type DeviceId } from "@evolver/device";
 
 export interface PageReport {
   readonly name: string;

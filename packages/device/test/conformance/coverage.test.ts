@@ -20,7 +20,7 @@ import {
   subgroupCases,
 } from "../../conformance/coverage.ts";
 import { targetOf } from "../../conformance/run.ts";
-import { openSim } from "../../src/index.ts";
+import { openSim } from "@evolver/device";
 
 const sim = openSim({ subgroup: 32 });
 afterAll(() => sim.close());

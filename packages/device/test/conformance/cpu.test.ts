@@ -1,6 +1,6 @@
 /** The conformance suite on the cpu device. */
 
-import { openCpu } from "../../src/index.ts";
+import { openCpu } from "@evolver/device";
 import { conformance } from "./suite.ts";
 
 for (const subgroup of [4, 32, 64])

@@ -1,6 +1,6 @@
 /** The conformance suite on the simulator, with every check on. */
 
-import { openSim } from "../../src/index.ts";
+import { openSim } from "@evolver/device";
 import { conformance } from "./suite.ts";
 
 for (const subgroup of [4, 8, 32, 64])

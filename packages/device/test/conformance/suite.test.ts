@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { cases } from "../../conformance/cases/index.ts";
 import { difference, unitInLastPlace } from "../../conformance/compare.ts";
 import { runConformance, targetOf } from "../../conformance/run.ts";
-import { openSim, type Device, type Program } from "../../src/index.ts";
+import { openSim, type Device, type Program } from "@evolver/device";
 
 const sim = openSim({ subgroup: 8 });
 afterAll(() => sim.close());

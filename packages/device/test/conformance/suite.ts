@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "../../conformance/cases/index.ts";
 import { checkClose } from "../../conformance/cases/device.ts";
 import { missing, runCase, targetOf } from "../../conformance/run.ts";
-import type { Device } from "../../src/index.ts";
+import type { Device } from "@evolver/device";
 
 /** @param lacking what the device does not promise of what cases need, for all cases together */
 export function conformance(

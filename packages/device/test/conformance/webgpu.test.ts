@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { hasSwiftShader, useSwiftShader } from "../../../../test/support/swiftshader.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { openDevice } from "../../src/index.ts";
+import { openDevice } from "@evolver/device";
 import { conformance } from "./suite.ts";
 
 const how = "npm ci with dev dependencies, on Linux on x64";

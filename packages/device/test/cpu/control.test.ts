@@ -3,8 +3,8 @@
 import { atomic, buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { Kernel, Params } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
-import { openCpu } from "../../src/index.ts";
-import type { CpuProgram } from "../../src/index.ts";
+import { openCpu } from "@evolver/device";
+import type { CpuProgram } from "@evolver/device";
 
 /** The contents of `out` after a launch, on the given number of threads. */
 async function run<P extends Params>(

@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 import { Random } from "@evolver/base";
 import { buffer, exp2, f32, fma, kernel, math, u32 } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
-import { openCpu, openDevice } from "../../src/index.ts";
-import { compileKernel } from "../../src/cpu/codegen/kernel.ts";
-import { instantiate } from "../../src/cpu/runtime/instance.ts";
-import { DeviceMemory } from "../../src/cpu/runtime/memory.ts";
+import { openCpu, openDevice } from "@evolver/device";
+import { compileKernel } from "@evolver/device/internal";
+import { instantiate } from "@evolver/device/internal";
+import { DeviceMemory } from "@evolver/device/internal";
 
 const scale = kernel(
   "scale",

@@ -3,7 +3,7 @@
 import { atomic, buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
 import type { Gpu, U32 } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
-import { openCpu } from "../../src/index.ts";
+import { openCpu } from "@evolver/device";
 
 const WIDTH = 16;
 const SIZE = 32;

@@ -4,8 +4,8 @@ import { Random } from "@evolver/base";
 import { allScalarTypes, math, ops, unknownSite as site } from "@evolver/kernel";
 import type { GlobalMemory, KernelIR, Node, NumericType, OpName, ScalarType, Value } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
-import { fromBF16Bits, fromF16Bits, openCpu, toBF16Bits, toF16Bits } from "../../src/index.ts";
-import type { AnyTypedArray, DeviceBuffer, TypedArrayOf } from "../../src/index.ts";
+import { fromBF16Bits, fromF16Bits, openCpu, toBF16Bits, toF16Bits } from "@evolver/device";
+import type { AnyTypedArray, DeviceBuffer, TypedArrayOf } from "@evolver/device";
 
 type Stored = NumericType;
 

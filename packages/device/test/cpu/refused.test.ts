@@ -3,8 +3,8 @@
 import { unknownSite as site } from "@evolver/kernel";
 import type { GlobalMemory, KernelIR, Node, ScalarType, Value } from "@evolver/kernel";
 import { describe, expect, test } from "vitest";
-import { compileKernel } from "../../src/cpu/codegen/kernel.ts";
-import { lowerCopies } from "../../src/cpu/analysis/lower-copies.ts";
+import { compileKernel } from "@evolver/device/internal";
+import { lowerCopies } from "@evolver/device/internal";
 
 const memory: GlobalMemory = {
   space: "global",

@@ -3,8 +3,8 @@
 import { buffer, f32, i32, kernel, math, u32 } from "@evolver/kernel";
 import type { F32, I32, U32 } from "@evolver/kernel";
 import { afterAll, describe, expect, test } from "vitest";
-import { openCpu } from "../../src/index.ts";
-import type { TypedArrayOf } from "../../src/index.ts";
+import { openCpu } from "@evolver/device";
+import type { TypedArrayOf } from "@evolver/device";
 
 type Element = "f32" | "i32" | "u32";
 type Num = F32 | I32 | U32;

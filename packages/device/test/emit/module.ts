@@ -2,7 +2,7 @@
 
 import { emit } from "@evolver/kernel";
 import type { KernelIR } from "@evolver/kernel";
-import type { AnyTypedArray } from "../../src/index.ts";
+import type { AnyTypedArray } from "@evolver/device";
 
 type Run = (launch: {
   readonly workgroups: number | readonly number[];

@@ -8,7 +8,7 @@ import { cpp } from "../../../../test/support/compilers.ts";
 import { useStandIn, type StandIn } from "../../../../test/support/hip-cpu/batch.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { openHip } from "@evolver/device/hip";
-import { listDevices, openDevice } from "../../src/index.ts";
+import { listDevices, openDevice } from "@evolver/device";
 
 const code = (name: string): unknown => expect.objectContaining({ code: name });
 

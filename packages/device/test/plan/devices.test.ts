@@ -17,7 +17,7 @@ import {
   toF16Bits,
   type Device,
   type DeviceId,
-} from "../../src/index.ts";
+} from "@evolver/device";
 import { COLUMNS, counting, increment, normalise, normalised, ROWS, rowsInput, sumRows } from "./kernels.ts";
 
 async function opened(id: DeviceId): Promise<Device | null> {

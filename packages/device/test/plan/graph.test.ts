@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { cpp } from "../../../../test/support/compilers.ts";
 import { useStandIn, type StandIn } from "../../../../test/support/hip-cpu/batch.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { bindPlan } from "../../src/index.ts";
+import { bindPlan } from "@evolver/device";
 import { openHip } from "@evolver/device/hip";
 import { COLUMNS, normalise, normalised, ROWS, rowsInput } from "./kernels.ts";
 

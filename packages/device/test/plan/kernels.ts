@@ -1,7 +1,7 @@
 /** Kernels that the tests of plans launch: rows are summed, sums are turned around, rows are divided by them. */
 
 import { buffer, f16, f32, kernel, u32 } from "@evolver/kernel";
-import { buildOf, buildPlan, type Device, type Plan } from "../../src/index.ts";
+import { buildOf, buildPlan, type Device, type Plan } from "@evolver/device";
 
 export const ROWS = 5;
 export const COLUMNS = 7;

@@ -14,7 +14,7 @@ import {
   programFor,
   type Device,
   type Plan,
-} from "../../src/index.ts";
+} from "@evolver/device";
 import { COLUMNS, counting, invert, normalise, ROWS, rowsInput, scaleRows, sumRows } from "./kernels.ts";
 
 let sim: Device;

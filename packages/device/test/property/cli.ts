@@ -7,7 +7,7 @@
 
 import { parseArgs } from "node:util";
 import fc from "fast-check";
-import { openDevice, openSim, type DeviceId } from "../../src/index.ts";
+import { openDevice, openSim, type DeviceId } from "@evolver/device";
 import { compare, execute } from "./execute.ts";
 import { programs } from "./generate.ts";
 import { portable } from "./portable.ts";

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { openCpu, openSim } from "../../src/index.ts";
+import { openCpu, openSim } from "@evolver/device";
 import { compare, execute } from "./execute.ts";
 import { programs } from "./generate.ts";
 

@@ -1,7 +1,7 @@
 /** Runs a random program on a device, and compares what two devices made of it. */
 
 import type { UniformityMode } from "@evolver/kernel";
-import { fromBF16Bits, fromF16Bits, toBF16Bits, toF16Bits, type Device } from "../../src/index.ts";
+import { fromBF16Bits, fromF16Bits, toBF16Bits, toF16Bits, type Device } from "@evolver/device";
 import { VARIABLES, type Program } from "./generate.ts";
 import { ATOMIC_LENGTH, INPUT_LENGTH, OWN, recordProgram } from "./record.ts";
 

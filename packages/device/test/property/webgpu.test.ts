@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { hasSwiftShader, useSwiftShader } from "../../../../test/support/swiftshader.ts";
-import { openDevice, openSim } from "../../src/index.ts";
+import { openDevice, openSim } from "@evolver/device";
 import { compare, execute } from "./execute.ts";
 import { programs } from "./generate.ts";
 import { portable } from "./portable.ts";

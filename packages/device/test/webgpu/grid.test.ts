@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { foldWorkgroups } from "../../src/webgpu/program.ts";
+import { foldWorkgroups } from "@evolver/device/internal";
 
 test.each([
   [1, 65535, [1, 1, 1]],

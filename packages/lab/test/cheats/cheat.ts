@@ -2,7 +2,7 @@
 
 import type { Json } from "@evolver/base";
 import type { Plan } from "@evolver/device";
-import type { VerdictStatus } from "../../src/index.ts";
+import type { VerdictStatus } from "@evolver/lab";
 
 export type PlanFunction = (shape: Json, build: { readonly subgroup: number }) => Plan;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyMemoryCounters, type Counters } from "@evolver/device";
-import { MODEL_CONSTANTS, modelTime, scaleCounters, type Workload } from "../../src/cost-model/costModel.ts";
-import { h200Datasheet } from "../../src/profile/profile.ts";
+import { MODEL_CONSTANTS, modelTime, scaleCounters, type Workload } from "@evolver/machine";
+import { h200Datasheet } from "@evolver/machine";
 
 const idle: Counters = {
   workgroups: 0,

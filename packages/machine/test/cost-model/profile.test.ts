@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { h200Datasheet, parseProfile, type ProfileSource } from "../../src/profile/profile.ts";
+import { h200Datasheet, parseProfile, type ProfileSource } from "@evolver/machine";
 
 const text = (change: object = {}): string => JSON.stringify({ ...h200Datasheet, ...change });
 

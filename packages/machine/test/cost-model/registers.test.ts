@@ -1,6 +1,6 @@
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { expect, it } from "vitest";
-import { estimateRegisters } from "../../src/cost-model/registers.ts";
+import { estimateRegisters } from "@evolver/machine";
 
 /** A kernel that keeps `outer` values throughout and, in turns, `first` and `second` more. */
 const build = (outer: number, first: number, second: number, workgroup = 64) =>

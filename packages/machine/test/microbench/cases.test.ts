@@ -5,12 +5,12 @@ import { kernel } from "@evolver/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { hasSwiftShader, useSwiftShader } from "../../../../test/support/swiftshader.ts";
-import { setupOf } from "../../src/microbench/run.ts";
-import { Runner, type Outcome } from "../../src/microbench/runner.ts";
-import type { CaseSpec } from "../../src/microbench/spec.ts";
-import { randomise } from "../../src/microbench/kernels.ts";
-import { tests } from "../../src/microbench/benchmarks/index.ts";
-import type { TestPlan, Test } from "../../src/microbench/benchmark.ts";
+import { setupOf } from "@evolver/machine/internal";
+import { Runner, type Outcome } from "@evolver/machine/internal";
+import type { CaseSpec } from "@evolver/machine/internal";
+import { randomise } from "@evolver/machine/internal";
+import { tests } from "@evolver/machine/internal";
+import type { TestPlan, Test } from "@evolver/machine/internal";
 
 let device: Device;
 

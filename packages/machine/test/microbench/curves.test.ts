@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findKnee, findPlateaus, type Point } from "../../src/microbench/curves.ts";
+import { findKnee, findPlateaus, type Point } from "@evolver/machine/internal";
 
 const points = (values: readonly number[], setting = (k: number): number => 2 ** k): Point[] =>
   values.map((value, k) => ({ setting: setting(k), value }));

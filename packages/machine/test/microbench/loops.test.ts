@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import { compileCubin, compilePtx, nvcc } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { loopsOf } from "../../../../test/support/sass.ts";
-import { setupOf } from "../../src/microbench/run.ts";
-import { tests } from "../../src/microbench/benchmarks/index.ts";
+import { setupOf } from "@evolver/machine/internal";
+import { tests } from "@evolver/machine/internal";
 
 const setup = setupOf(
   {

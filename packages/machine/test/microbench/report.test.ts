@@ -4,12 +4,7 @@ import { visiblePoints } from "@evolver/base";
 import { h200Datasheet, parseProfile, type Rate } from "@evolver/machine";
 import { openDevice } from "@evolver/device";
 import { describe, expect, it } from "vitest";
-import {
-  microbenchPlots,
-  profileOf,
-  runMicrobench,
-  type MicrobenchReport,
-} from "../../src/microbench/index.ts";
+import { microbenchPlots, profileOf, runMicrobench, type MicrobenchReport } from "@evolver/machine";
 
 const figures = (report: MicrobenchReport): Map<string, number> =>
   new Map(report.sections.flatMap((section) => section.figures.map(({ id, value }) => [id, value])));

@@ -4,9 +4,9 @@ import { buffer, kernel, u32 } from "@evolver/kernel";
 import { describe, expect, it } from "vitest";
 import { clang, compileCuda, compileHipHost, cpp, nvcc, runHip } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
-import { emitSuite } from "../../src/microbench/index.ts";
-import { tests } from "../../src/microbench/benchmarks/index.ts";
-import type { Test } from "../../src/microbench/benchmark.ts";
+import { emitSuite } from "@evolver/machine";
+import { tests } from "@evolver/machine/internal";
+import type { Test } from "@evolver/machine/internal";
 
 const named = (...ids: readonly string[]): Test[] => tests.filter(({ id }) => ids.includes(id));
 

@@ -1,0 +1,12 @@
+/**
+ * Parts that this package's own tests and benchmarks look at. Not for users: nothing here is promised to stay.
+ */
+
+export { startOf } from "./cycle/start.ts";
+export { checkCandidatePlan } from "./judge/candidate-plan.ts";
+export { compareOutputs, compareUnknown, trivialAnswer } from "./judge/outputs.ts";
+export { parseAnswer, parseQuestion } from "./judge/protocol.ts";
+export { PlanRunner } from "./judge/runner.ts";
+export { explainFailure } from "./workspace/files.ts";
+export { parsePolicy } from "./workspace/policy.ts";
+export { parseRecord, printRecord } from "./workspace/record.ts";
