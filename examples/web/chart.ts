@@ -1,4 +1,4 @@
-/** Times as horizontal bars: one a rung, with the middle half of its rounds as a line. The table has the same numbers. */
+/** Times as horizontal bars: one per rung, with the middle half of its rounds as a line. The table has the same numbers. */
 
 import { milliseconds } from "@evolver/base";
 import type { Timing } from "./job.ts";

@@ -31,7 +31,7 @@ export interface Failure {
   readonly hint: string | null;
 }
 
-/** Milliseconds a launch. */
+/** Milliseconds per launch. */
 export interface Timing {
   readonly medianMs: number;
   /** First and third quartile. */

@@ -120,7 +120,7 @@ export function compileCubin(
 }
 
 export interface WgslCompiler {
-  /** Errors and warnings, one a line; empty if there are none. */
+  /** Errors and warnings, one per line; empty if there are none. */
   check(source: string): Promise<string>;
   /** The first error of making a pipeline, or null. */
   checkPipeline(source: string): Promise<string | null>;

@@ -1,6 +1,6 @@
 """PyTorch's float32 scaled_dot_product_attention as a peer of our kernels.
 
-A worker: reads one JSON request a line from stdin and answers each with one JSON line on stdout. It does nothing
+A worker: reads one JSON request per line from stdin and answers each with one JSON line on stdout. It does nothing
 unasked, so the GPU is idle while the other side measures. Requests:
 
     {"op": "facts"}                        versions, the GPU, how float32 products are computed
@@ -9,7 +9,7 @@ unasked, so the GPU is idle while the other side measures. Requests:
                                            q, k, v from F/{q,k,v}.f32; the float64 truth and its bound; which ways of
                                            calling SDPA there are, their kernels and errors, and which are refused
     {"op": "check", "file": F}             the largest absolute error of an output, null if it has a NaN or infinity
-    {"op": "time", "id": I, "launches": N} milliseconds a call: N calls between two CUDA events, after one untimed call
+    {"op": "time", "id": I, "launches": N} milliseconds per call: N calls between two CUDA events, after one untimed call
 
 An answer is {"error": text} where a request fails. Tensors are [batch, heads, sequence, dim], dense.
 """
@@ -63,7 +63,7 @@ def facts(_):
 
 
 def elapsed(call, launches):
-    """Milliseconds a call."""
+    """Milliseconds per call."""
     call()
     torch.cuda.synchronize()
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

@@ -35,7 +35,7 @@ interface Contender extends Pick<
   Entry,
   "id" | "kind" | "title" | "point" | "kernels" | "error" | "verified"
 > {
-  /** Milliseconds a launch, over so many launches back to back, after one that is not timed. */
+  /** Milliseconds per launch, over so many launches back to back, after one that is not timed. */
   time(launches: number): Promise<number>;
 }
 
@@ -201,7 +201,7 @@ async function contender(
   return { ...named, kernels: null, error, verified, time: (launches) => timeLaunches(own, launches) };
 }
 
-/** Milliseconds a launch, after one that is not timed. */
+/** Milliseconds per launch, after one that is not timed. */
 async function timeLaunches(own: BoundPlan<AttentionBufferTypes>, launches: number): Promise<number> {
   await own.time();
   return own.time(launches);
@@ -210,7 +210,7 @@ async function timeLaunches(own: BoundPlan<AttentionBufferTypes>, launches: numb
 interface Timed {
   readonly contender: Contender;
   readonly launches: number;
-  /** One a round, in the rounds' order. */
+  /** One per round, in the rounds' order. */
   readonly times: readonly number[];
 }
 

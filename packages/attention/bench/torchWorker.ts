@@ -41,7 +41,7 @@ interface Operations {
     answer: TorchLoaded;
   };
   check: { request: { file: string }; answer: { maxError: number | null } };
-  /** Milliseconds a call. */
+  /** Milliseconds per call. */
   time: { request: { id: string; launches: number }; answer: { timeMs: number } };
 }
 

@@ -23,8 +23,8 @@ export interface AttentionPlanOptions
 }
 
 /**
- * The plan of a point: inputs q, k and v, outputs o and lse, each as long as the problem's strides need, and what
- * scratch the kernel keeps.
+ * The plan of a point: inputs q, k and v, outputs o and lse, and the kernel's scratch. Each buffer is as long as the
+ * problem's strides need.
  *
  * @throws what `planAttention` throws
  */

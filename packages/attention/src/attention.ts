@@ -1,6 +1,6 @@
 /**
- * Attention for users: checks what was passed, runs a kernel that is chosen for it on a device, and gives back arrays, or
- * writes into buffers. How the kernel works is in `flash/`; which kernels there are, in the ladder.
+ * Attention for users: checks the arguments, chooses a kernel, runs it on a device, and returns arrays or writes into
+ * buffers. How the kernel works is in `flash/`; which kernels there are, in the ladder.
  */
 
 import type { Device, DeviceBuffer, RunResult } from "@evolver/device";
@@ -50,7 +50,7 @@ export interface AttentionResults {
   readonly o: Float32Array;
   /** Natural logarithms, [batch, headsQ, seqQ], dense; −Infinity for rows that see no key. Null unless asked for. */
   readonly lse: Float32Array | null;
-  /** Of the one launch; of none where the output is empty. */
+  /** The result of the one launch; null where the output is empty. */
   readonly result: RunResult;
 }
 

@@ -5,19 +5,19 @@ import type { FlashPoint } from "./flash/space.ts";
 import { ladder, rungById } from "./rungs/ladder.ts";
 import type { AttentionProblem } from "./problem.ts";
 
-/** Query rows up to which a tile of one row a subgroup holds them all, and register tiles would be mostly empty. */
+/** Query rows up to which a tile of one row per subgroup holds them all, and register tiles would be mostly empty. */
 const FEW_ROWS = 16;
 /** Multiprocessors to fill where the device does not say how many it has: a large GPU's. */
 const UNKNOWN_MULTIPROCESSORS = 128;
-/** More columns than these leave no registers for eight rows a lane; half tiles take half the time there. */
+/** More columns than these leave no registers for eight rows per lane; half tiles take half the time there. */
 const WIDEST_WHOLE = 64;
-/** Narrower subgroups are a processor's, which has no registers for tiles in them. */
+/** Narrower subgroups mean a CPU, which has too few registers for register tiles. */
 const NARROWEST_GPU = 16;
 
 /**
- * Register tiles where there are rows to fill them and registers to hold them: the largest where there are tiles enough
- * to occupy the device and columns few enough, else half as large. One row a subgroup elsewhere. The heads of a group are
- * packed where queries alone do not fill tiles. Then every other rung, from the last: something always fits.
+ * Register tiles come first, where there are enough rows to fill them and enough registers to hold them: the largest tiles
+ * where they occupy the device and the columns are few enough, else half as large. Elsewhere one row per subgroup. The heads
+ * of a group are packed where queries alone do not fill tiles. All other rungs follow, the last first, so that one fits.
  */
 export function preferredPoints(
   { shape: { batch, headsQ, headsKv, seqQ, dim } }: AttentionProblem,

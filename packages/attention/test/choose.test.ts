@@ -19,7 +19,7 @@ it.each<[string, Partial<AttentionShape>, object | undefined]>([
   ["few tiles: half as large", { seqQ: 1024 }, half],
   ["grouped heads with long queries: by index", { batch: 16, headsKv: 2 }, whole],
   ["short queries of a group: packed", { headsKv: 2, seqQ: 32 }, { ...half, heads: "packed" }],
-  ["decoding: one row a subgroup, packed", { headsKv: 2, seqQ: 1 }, { ...plain, heads: "packed" }],
+  ["decoding: one row per subgroup, packed", { headsKv: 2, seqQ: 1 }, { ...plain, heads: "packed" }],
   ["decoding without groups", { seqQ: 1 }, plain],
   [
     "decoding with a large group: register tiles again",
@@ -34,7 +34,7 @@ it.each([
   ["sim", 32],
   ["cpu", 32],
   ["webgpu", 4],
-] as const)("on %s with subgroups of %d, a processor: one row a subgroup", (id, subgroupSize) =>
+] as const)("on %s with subgroups of %d, a processor: one row per subgroup", (id, subgroupSize) =>
   expect(preferredPoints(createProblem(shape), { id, subgroupSize })[0]).toEqual(plain),
 );
 

@@ -163,7 +163,7 @@ describe.each(devices)("$title", ({ title, open, everything }) => {
   );
 });
 
-it("computes one workgroup a tile, unless it is persistent: the cases above reach beyond 65,535 on x only", () => {
+it("computes one workgroup per tile, unless it is persistent: the cases above reach beyond 65,535 on x only", () => {
   const problem = createProblem({ ...squareShape(3, 17, 5, 8), batch: 2 });
   for (const { point } of ladder) {
     const plan = planAttention(point, problem, { subgroup: 32, writeLse: false, persistentWorkgroups: 4 });

@@ -20,7 +20,7 @@ const ODD_ROWS = [3, 5, 10, 12].map((dim): Example => [
   dim,
 ]);
 
-/** Probabilities of a few keys a row, which reads of four at once would not be aligned for. */
+/** Probabilities of a few keys per row, which reads of four at once would not be aligned for. */
 const FEW_KEYS = [1, 2, 4].map((keysPerLane): Example => [
   createProblem({ ...one, seqQ: 18, seqK: 37, dim: 8 }, { causal: true }),
   { ...rungById("k11").point, queryRows: 16, rowsPerSubgroup: 8, rowLanes: 8, keyRows: 8, keysPerLane },

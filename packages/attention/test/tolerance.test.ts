@@ -143,7 +143,7 @@ describe("the bound", () => {
     }
   });
 
-  it("is a few rounding steps where one key a row makes low exact", () => {
+  it("is a few rounding steps where one key per row makes low exact", () => {
     const problem = denseProblem(squareShape(1, 3, 1, 8));
     const inputs = randomInputs(problem, { seed: 5 });
     const { bound, lseBound } = attentionTruth(problem, inputs);

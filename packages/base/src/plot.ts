@@ -6,7 +6,7 @@
 /** An axis of numbers. */
 export interface ValueAxis {
   readonly kind: "value";
-  /** What is plotted, without the unit: "footprint", "FLOPs a byte". */
+  /** What is plotted, without the unit: "footprint", "FLOPs per byte". */
   readonly label: string;
   /** "ms", "GB/s", "bytes" (which are written in powers of two); null for a plain number. */
   readonly unit: string | null;
@@ -111,10 +111,10 @@ export interface Roof {
 }
 
 /**
- * The lines of a roofline: attainable GFLOP/s over FLOPs a byte, one a memory, each with its corner where the arithmetic
+ * The lines of a roofline: attainable GFLOP/s over FLOPs per byte, one line per memory, each with its corner where the arithmetic
  * becomes the limit.
  *
- * @param from the smallest FLOPs a byte that is drawn
+ * @param from the smallest FLOPs per byte that is drawn
  * @param to the largest
  */
 export function roofSeries(

@@ -10,7 +10,7 @@ const points = (...pairs: readonly (readonly [number, number])[]): PlotSeries =>
 
 test("an axis writes its unit behind its label", () => {
   expect(axisTitle(valueAxis("time", "ms"))).toBe("time, ms");
-  expect(axisTitle(valueAxis("FLOPs a byte"))).toBe("FLOPs a byte");
+  expect(axisTitle(valueAxis("FLOPs per byte"))).toBe("FLOPs per byte");
   expect(axisTitle(categoryAxis("rung", ["k01"]))).toBe("rung");
 });
 

@@ -16,7 +16,9 @@ export const workspaceOption = (what: string): Option =>
   new Option("--workspace <dir>", what).default("evolver-workspace");
 
 export const subgroupOption = (): Option =>
-  new Option("--subgroup <width>", "invocations a subgroup, 4 to 128").argParser(integer(4, 128)).default(32);
+  new Option("--subgroup <width>", "invocations per subgroup, 4 to 128")
+    .argParser(integer(4, 128))
+    .default(32);
 
 export function integer(low: number, high: number): (text: string) => number {
   return (text) => {

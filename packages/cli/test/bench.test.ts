@@ -34,7 +34,7 @@ it("on a device that measures, a profile is saved and a report with plots is wri
   const args = ["bench", "microbench", "--device", "cpu", "--quick", "--only", "streams,launch"];
   const { code, stdout } = await evolver([...args, "--save", profile, "--report", report]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^copy, 16 bytes an access, 256 × 4 +yes +[\d.]+ +GB\/s +[\d.]+ %$/m);
+  expect(stdout).toMatch(/^copy, 16 bytes per access, 256 × 4 +yes +[\d.]+ +GB\/s +[\d.]+ %$/m);
   const saved = parseProfile(readFileSync(profile, "utf8"));
   expect(saved.memoryGBPerSecond.source).toBe("measured");
   expect(saved.barrierClocks.source).toBe("assumed");

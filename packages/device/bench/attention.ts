@@ -1,5 +1,5 @@
 /**
- * The attention kernel that the benchmarks run: eight query rows a workgroup, one a subgroup, which share K and V
+ * The attention kernel that the benchmarks run: eight query rows per workgroup, one per subgroup, which share K and V
  * tiles of 32 keys; no mask, one head. Lanes walk the keys for the scores and the head dimension for P·V.
  */
 

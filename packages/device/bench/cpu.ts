@@ -1,5 +1,5 @@
 /**
- * Speed of the cpu device: useful MFLOP/s of attention (4 · S² · D over time) and lane-operations a second, by threads
+ * Speed of the cpu device: useful MFLOP/s of attention (4 · S² · D over time) and lane-operations per second, by threads
  * and subgroup widths. On one thread processor time counts, so that a busy machine changes little; on several the
  * clock does.
  * Run: node packages/device/bench/cpu.ts [sequence length]

@@ -1,5 +1,5 @@
 /**
- * Microseconds a launch: through our API from Node, and by a bare loop of cuLaunchKernel in C on the same machine, of
+ * Microseconds per launch: through our API from Node, and by a bare loop of cuLaunchKernel in C on the same machine, of
  * the same kernel. Prints one JSON document. Needs an NVIDIA GPU and nvcc.
  *
  *     node packages/device/bench/launch.ts
@@ -95,7 +95,7 @@ const program = await device.compile(tiny);
 const bare = throughC(program.code, program.emitted.entryPoint);
 const ours = await throughApi(device);
 const document = {
-  what: "microseconds a launch of a kernel that does nothing",
+  what: "microseconds per launch of a kernel that does nothing",
   device: device.name,
   driver: device.driverVersion,
   date: new Date().toISOString().slice(0, 10),

@@ -1,5 +1,5 @@
 /**
- * How fast the simulator runs: lane-operations a second on an inner loop like attention's (one fma with two loads of
+ * How fast the simulator runs: lane-operations per second on an inner loop like attention's (one fma with two loads of
  * shared memory a step), with all checks and without. Processor time, so that a busy machine changes little.
  * Run: node packages/device/bench/sim.ts
  */

@@ -4,7 +4,7 @@ import { grouped } from "@evolver/base";
 
 export type Cell = string;
 
-/** @param align one character a column: `l` or `r` */
+/** @param align one character per column: `l` or `r` */
 export function table(heads: readonly Cell[], align: string, rows: readonly (readonly Cell[])[]): string {
   const row = (cells: readonly Cell[]): string =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;

@@ -107,7 +107,7 @@ it("proposals without a prediction come last", async () => {
     expect(candidate.kind === "point" && candidate.point["stage"]).toBe("shared");
 });
 
-it("is off with predict: false, and where the policy proposes one candidate a trial", async () => {
+it("is off with predict: false, and where the policy proposes one candidate per trial", async () => {
   const asked: Point[] = [];
   await run(withModel(fakeTime, asked), { predict: false });
   expect(asked).toEqual([]);

@@ -7,11 +7,11 @@ export type RowPoint = {
   readonly reader: "invocation" | "subgroup";
   /** Subgroups of a workgroup. */
   readonly subgroups: number;
-  /** Elements that a read takes at most. Fewer where the columns are no multiple of it. */
+  /** The most elements per read. Fewer where the number of columns is no multiple of it. */
   readonly vector: number;
   /**
-   * How often the row is read from global memory: once for each thing that has to be known of it (three), once less by
-   * finding two of them together (two, online), or once, to keep it in registers.
+   * How often the row is read from global memory: three times, once for each of two statistics and once for the result;
+   * twice, where both statistics are found in one pass (online); or once, where the row is then kept in registers.
    */
   readonly passes: "three" | "two" | "one";
 };
@@ -28,9 +28,10 @@ export const axes: readonly Axes[] = Object.freeze([
   { name: "passes", values: ["three", "two", "one"] },
 ] as const);
 
-/** "a subgroup a row, 4 a workgroup, 4 elements a read, one pass" */
+/** "one subgroup per row, 4 subgroups per workgroup, 4 elements per read, one pass" */
 export function describePoint({ reader, subgroups, vector, passes }: RowPoint): string {
   const read = vector === 1 ? "1 element" : `${vector} elements`;
   const pass = passes === "one" ? "one pass" : `${passes} passes`;
-  return `${reader === "subgroup" ? "a subgroup" : "an invocation"} a row, ${subgroups} ${subgroups === 1 ? "subgroup" : "subgroups"} a workgroup, ${read} a read, ${pass}`;
+  const groups = `${subgroups} ${subgroups === 1 ? "subgroup" : "subgroups"}`;
+  return `one ${reader} per row, ${groups} per workgroup, ${read} per read, ${pass}`;
 }

@@ -6,7 +6,7 @@
 //   HIP_CPU_MEMORY      bytes of memory that the GPU has (2^32 by default)
 //   HIP_CPU_INIT        error that hipInit gives
 //   HIP_CPU_LAUNCH      error that the next launches end with, seen when the stream is asked
-//   HIP_CPU_CALLS       a file to which each call is appended, one a line
+//   HIP_CPU_CALLS       a file to which each call is appended, one per line
 //   HIP_CPU_CXX         the compiler, g++ by default
 //   HIP_CPU_BATCH       libraries of kernels compiled before (batch.ts), with colons between them
 // and by macros, when it is built: HIP_CPU_OLD for the structures of before ROCm 6 and no graphs, HIP_CPU_INCLUDE for the headers.

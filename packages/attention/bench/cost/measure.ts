@@ -181,7 +181,7 @@ export async function compileSlice(options: MeasureOptions, index: number, of: n
 
 /** A candidate ready to run on the shape's buffers. */
 interface Ready extends Candidate {
-  /** Milliseconds a launch, over so many back to back, after one that is not timed. */
+  /** Milliseconds per launch, over so many back to back, after one that is not timed. */
   time(launches: number): Promise<number>;
 }
 

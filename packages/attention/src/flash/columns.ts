@@ -1,5 +1,5 @@
 /**
- * The head dimension dealt to neighbouring lanes: each has runs of neighbouring columns, so that global accesses
+ * The head dimension distributed over neighbouring lanes: each has runs of neighbouring columns, so that global accesses
  * coalesce and shared ones spread over the banks.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Fills tiles in shared memory by several subgroups together: neighbouring lanes have neighbouring columns, and a
- * subgroup as many rows at once as that leaves lanes for. Rows that do not exist become zeros.
+ * Several subgroups together fill tiles in shared memory. Neighbouring lanes copy neighbouring columns. A subgroup that
+ * has more lanes than one row needs copies several rows at once. Rows that do not exist become zeros.
  */
 
 import { f32, select, u32 } from "@evolver/kernel";
@@ -63,7 +63,7 @@ export class Copier {
     );
   }
 
-  /** Reads a tile into registers, if it has any row; what it gives writes them to the tile whose first row is `offset`. */
+  /** Reads a tile into registers, if it has any row. The returned function writes them to the tile whose first row is `offset`. */
   fetch(rows: number, { first, count }: RowRange, copies: readonly HeadCopy[]): (offset: UIndex) => void {
     const { width, chunks } = this.#geometry.copyColumns;
     const passes = Array.from(
@@ -72,7 +72,7 @@ export class Copier {
     );
     const rowOf = (pass: number): U32 => {
       const row = plus(this.#row, pass);
-      // A single subgroup that copies a row at a time knows which when the kernel is built.
+      // A single subgroup that copies one row at a time knows which when the kernel is built.
       return typeof row === "number" ? this.#gpu.constant(u32, row) : row;
     };
     const runs = (pass: number, { from, access }: HeadCopy): F32[] => {

@@ -32,7 +32,7 @@ export const DEFAULT_LIMITS: WorkgroupLimits = Object.freeze({
   invocations: MAX_WORKGROUP,
 });
 
-/** What a point has too much of, where it could be valid with less; else it is the values that do not go together. */
+/** What a point needs too much of, where it could be valid with less; else two of its values contradict each other. */
 type Excess = "invocations" | "shared memory" | "registers" | "none";
 
 interface Objection {
@@ -102,7 +102,7 @@ function whyContradictory(point: FlashPoint, subgroup: number): string | null {
   if (pipeline === "staggered" && keyRows > groupKeys)
     return `A staggered pipeline scores a tile at once: ${groupKeys} keys at most, not ${keyRows}.`;
   if (stage === "shared" && keysPerLane > 1 && groupKeys > keyRows)
-    return `A subgroup that scores ${keysPerLane} keys a lane needs ${groupKeys} keys in a tile, not ${keyRows}.`;
+    return `A subgroup that scores ${keysPerLane} keys per lane needs ${groupKeys} keys in a tile, not ${keyRows}.`;
   return null;
 }
 
@@ -166,7 +166,7 @@ function fewerRowsALane(point: FlashPoint): FlashPoint | null {
 const fewerKeysALane = (point: FlashPoint): FlashPoint | null =>
   point.keysPerLane === 1 ? null : { ...point, keysPerLane: point.keysPerLane / 2 };
 
-/** Half the query rows a workgroup, or the next fewer that its subgroups can share out. */
+/** Half the query rows per workgroup, or the next fewer that its subgroups can share out. */
 function fewerSubgroups(point: FlashPoint): FlashPoint | null {
   const queryRows = QUERY_ROWS.findLast(
     (rows) => rows <= point.queryRows / 2 && rows % point.rowsPerSubgroup === 0,

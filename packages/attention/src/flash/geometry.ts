@@ -24,35 +24,35 @@ export interface ColumnRuns {
 
 export interface Geometry {
   readonly dim: number;
-  /** Invocations a subgroup. */
+  /** Invocations per subgroup. */
   readonly subgroup: number;
-  /** Subgroups a workgroup that compute; each has rows of its own. */
+  /** Subgroups per workgroup that compute; each has rows of its own. */
   readonly subgroups: number;
   /** Subgroups that only copy; they come first. */
   readonly producers: number;
-  /** Invocations a workgroup. */
+  /** Invocations per workgroup. */
   readonly workgroup: number;
-  /** Query rows a workgroup, a subgroup, and a lane. */
+  /** Query rows per workgroup, per subgroup and per lane. */
   readonly queryRows: number;
   readonly rowsPerSubgroup: number;
   readonly rows: number;
   /** The lanes of a subgroup are a grid: `rowLanes` groups with rows of their own, of `keyLanes` lanes that share them. */
   readonly rowLanes: number;
   readonly keyLanes: number;
-  /** Keys a tile, where there are tiles. */
+  /** Keys per tile, where there are tiles. */
   readonly keyRows: number;
   /** Tiles that shared memory holds at once. */
   readonly slots: number;
   /** What one such tile holds of keys and values together, padding apart. */
   readonly slotBytes: number;
-  /** Keys a subgroup scores at once: key lane l has keys l, l + keyLanes, … of the group. */
+  /** Keys that a subgroup scores at once: key lane l has keys l, l + keyLanes, … of the group. */
   readonly groupKeys: number;
-  /** Groups a tile; a tile smaller than a group is one, with idle lanes. */
+  /** Groups of keys per tile. A tile smaller than a group counts as one group, with idle lanes. */
   readonly groups: number;
   readonly keysPerLane: number;
   /** Neighbouring probabilities that one access to shared memory reads. */
   readonly probabilityWidth: VectorWidth;
-  /** Elements an access along the head dimension reads while scoring. */
+  /** Elements per read along the head dimension while scoring. */
   readonly vector: VectorWidth;
   /** Steps of the inner loops to write out. */
   readonly unroll: number;

@@ -1,6 +1,6 @@
 /**
- * Flash attention: softmax(scale · Q Kᵀ) V with the scores never in memory. One class for all points of the strategy
- * space; each axis is an object that records its part, and this file is what all points have in common.
+ * Flash attention: softmax(scale · Q Kᵀ) V, without ever storing the matrix of scores. One class serves all points of the
+ * strategy space: each axis is an object that records its part, and this file records what all points have in common.
  *
  * A workgroup computes a tile of query rows, which its subgroups share out. The lanes of a subgroup are a grid: lanes
  * of one row group share rows. Scores: key lane l computes those of key l of a group of keys, for its rows. Outputs: it
@@ -52,7 +52,7 @@ export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<
   );
 }
 
-/** A query row in the making: what this lane holds of it. */
+/** What this lane holds of a query row while it is computed. */
 interface Row {
   /** In the tile of queries. */
   readonly index: UIndex;
@@ -116,7 +116,7 @@ class FlashAttention {
     const { producers, rowsPerSubgroup, rowLanes, rows } = this.#geometry;
     const gpu = this.#gpu;
     const only = gpu.numSubgroups === 1;
-    // A producer has no rows of its own; what it computes here is not used.
+    // A subgroup that only copies has no rows of its own; what it computes here is not used.
     const index = only ? 0 : producers > 0 ? max(gpu.subgroupId, producers).sub(producers) : gpu.subgroupId;
     const first = times(index, rowsPerSubgroup);
     const own = plus(first, this.#grid.rowLane);

@@ -63,14 +63,14 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
 export const keyLanesOf = ({ rowLanes }: FlashPoint, subgroup: number): number =>
   subgroup / Math.min(rowLanes, subgroup);
 
-/** Wide accesses, unless narrower ones give more lanes a column. */
+/** Wide accesses, unless narrower ones give more lanes per column. */
 function columnsOf(vector: VectorWidth, dim: number, lanes: number): ColumnRuns {
   let width = vector;
   while (width > 1 && width * lanes > dim) width = (width / 2) as VectorWidth;
   return { lanes, width, chunks: Math.ceil(dim / (width * lanes)) };
 }
 
-/** Wide accesses always: where a row has fewer than lanes, a subgroup copies several rows at once. */
+/** Always wide accesses: where a row needs fewer of them than a subgroup has lanes, it copies several rows at once. */
 function copyColumnsOf(width: VectorWidth, dim: number, subgroup: number): ColumnRuns {
   const runs = Math.ceil(dim / width);
   const lanes = Math.min(subgroup, 2 ** Math.ceil(Math.log2(runs)));

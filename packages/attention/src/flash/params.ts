@@ -1,4 +1,4 @@
-/** The parameters of the kernels. Which there are depends on the schedule. */
+/** The parameters of the kernels, which depend on the schedule. */
 
 import { atomic, buffer, f32, u32 } from "@evolver/kernel";
 import type { Symbols } from "@evolver/kernel";
@@ -13,7 +13,7 @@ const common = {
   ...scalarParams,
 } as const;
 
-/** By schedule. `tiles` has one element: how often a tile was asked for; 0 before a launch, and again after it. */
+/** By schedule. `tiles` has one element, which counts requests for tiles: 0 before a launch, and again after it. */
 export const flashParams = {
   "one workgroup a tile": common,
   persistent: { ...common, ...queueParams, tiles: buffer(atomic(u32)) },

@@ -24,8 +24,8 @@ export interface PlanOptions {
   /** Whether the kernel writes the logarithm of each row's sum, f32 [batch, headsQ, seqQ], contiguous. */
   readonly writeLse: boolean;
   /**
-   * The most workgroups that a persistent kernel is launched with, and no fewer where there are as many tiles: as many
-   * as the machine holds at once, if left out.
+   * How many workgroups a persistent kernel is launched with, or fewer where there are fewer tiles. If left out, as many
+   * as the machine holds at once.
    */
   readonly persistentWorkgroups?: number | undefined;
   /** The machine that it will run on, as far as its driver, or a profile of it, says. */
@@ -49,8 +49,8 @@ export interface AttentionPlan {
 }
 
 /**
- * For a machine that does not say what it holds: more than any is likely to. Those that it cannot hold run later, when
- * they find little to do.
+ * For a machine that does not say how many workgroups it holds: more than any is likely to hold. The rest run later and
+ * find few tiles left.
  */
 const UNKNOWN_MACHINE_WORKGROUPS = 4096;
 

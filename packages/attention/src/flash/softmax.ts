@@ -28,10 +28,10 @@ export class OnlineSoftmax {
   }
 
   /**
-   * Takes this lane's scores of a group of keys. What is invisible has probability 0 by selection, never through a
-   * very low score: real scores may be as low as they like.
+   * Takes this lane's scores of a group of keys. The probability of an invisible key is set to 0 by a select, not by giving
+   * it a very low score, because a visible key may have a score just as low.
    *
-   * @param visible of each score; null: all are
+   * @param visible whether the key of each score is visible; null if all are
    * @returns unnormalised probabilities relative to the present maximum, and what to multiply earlier sums with
    */
   update(scores: readonly F32[], visible: readonly Bool[] | null): { probabilities: F32[]; rescale: F32 } {

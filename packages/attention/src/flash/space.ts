@@ -25,13 +25,13 @@ export type FlashPoint = {
    * columns, are the tile it holds in registers; each K and V element it reads is used for all of its rows.
    */
   readonly rowLanes: number;
-  /** Keys a tile in shared memory holds. */
+  /** Keys per tile in shared memory. */
   readonly keyRows: number;
   /** Keys that a lane scores at once: each query element it reads is used for all of them. */
   readonly keysPerLane: number;
   /** How the tile of K lies in shared memory. */
   readonly layout: keyof typeof layouts;
-  /** Elements an access reads at most, along the head dimension: 1, 2 or 4. */
+  /** The most elements per read, along the head dimension: 1, 2 or 4. */
   readonly vector: number;
   /** Steps of the inner loops that the compiler is asked to write out one after another. */
   readonly unroll: number;

@@ -6,11 +6,11 @@ const SECTOR_BYTES = 32;
 
 export const k01: Rung = {
   id: "k01",
-  title: "Naive: one subgroup a query row, K and V from global memory",
-  idea: `Softmax is computed online: keys come in groups of one a lane, each group's scores are turned into
-probabilities relative to the largest score so far, and what was summed before is rescaled when that grows. So the
-S × S matrix of scores never exists in memory. A workgroup is one subgroup with one query row. For the scores a lane
-takes a key and walks the head dimension; for the output a lane takes columns and walks the keys.`,
+  title: "Naive: one subgroup per query row, K and V from global memory",
+  idea: `Softmax is computed online: keys come in groups of one per lane, each group's scores are turned into
+probabilities relative to the largest score so far, and earlier sums are rescaled when that score grows. So the
+S × S matrix of scores never exists in memory. A workgroup is one subgroup with one query row. For the scores each lane
+takes one key and loops over the head dimension; for the output each lane takes columns and loops over the keys.`,
   point: {
     stage: "global",
     queryRows: 1,
@@ -35,7 +35,7 @@ takes a key and walks the head dimension; for the output a lane takes columns an
       check: (counters) => exactly(keyValueBytes(counters("k01")) / (2 * ROW_BYTES), 64),
     },
     {
-      text: "reads of K, a row apart from lane to lane, touch 2 bytes of sectors for each byte asked for",
+      text: "reads of K, a row apart from lane to lane, touch 2 bytes of sectors for each byte requested",
       check: (counters) => {
         const { readSectors, readBytes } = memoryOf(counters("k01"), "k");
         return exactly((readSectors * SECTOR_BYTES) / readBytes, 2);
@@ -49,7 +49,7 @@ takes a key and walks the head dimension; for the output a lane takes columns an
       },
     },
   ],
-  found: `"Uncoalesced" does not mean more bytes asked for: K and V are asked for equally, 1,048,576 bytes each. But a
-lane's four elements are half a 32-byte sector, and the other half is fetched anew for the next four: K costs 65,536
-sectors, V 32,768. A cache that keeps the sector until then hides the difference.`,
+  found: `"Uncoalesced" does not mean that more bytes are requested: K and V are both requested once per row, 1,048,576 bytes
+each. But a lane's four elements of K are half of a 32-byte sector, and the sector is fetched again for the next four: K costs
+65,536 sectors, V 32,768. A cache that keeps the sector until then hides the difference.`,
 };

@@ -20,7 +20,7 @@ and read from there. Rows past the end are zeros in the tile, so that nothing ou
         exactly(memoryOf(counters("k02"), "k").readSectors / memoryOf(counters("k01"), "k").readSectors, 0.5),
     },
     {
-      text: "the price: two barriers a tile and one for the query, 5 a row",
+      text: "the price: two barriers per tile and one for the query, 5 per row",
       check: (counters) => exactly(counters("k02").barriers / counters("k02").workgroups, 5),
     },
     {
@@ -35,8 +35,8 @@ and read from there. Rows past the end are zeros in the tile, so that nothing ou
       check: (counters) => exactly(counters("k02").sharedReadBytes / keyValueBytes(counters("k02")), 1.5),
     },
   ],
-  found: `Shared memory by itself is no gain. Not a byte less is read from global memory, since the one row of a
-workgroup uses each key once; only the sectors drop, from 99,328 to 66,560, by reading K along its rows. For that each
+  found: `Shared memory by itself is no gain. As many bytes are read from global memory as before, since the one row of a
+workgroup uses each key once. Only the sectors drop, from 99,328 to 66,560, because K is read along its rows. In return each
 element is written and read once more: passes over the banks grow from 4,224 to 94,336, of which 57,344 are bank
-conflicts that k01 cannot have, and arithmetic instructions, for addresses of the copies, from 73,600 to 81,472.`,
+conflicts that k01 cannot have. Arithmetic instructions grow from 73,600 to 81,472, for the addresses of the copies.`,
 };

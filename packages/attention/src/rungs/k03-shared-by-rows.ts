@@ -6,7 +6,7 @@ export const k03: Rung = {
   id: "k03",
   title: "Eight query rows share each tile",
   idea: `A workgroup of eight subgroups takes eight query rows. All subgroups copy each tile together, and then each
-uses all of it for its own row: what is read from global memory is used eight times.`,
+uses all of it for its own row: each element read from global memory is used eight times.`,
   point: { ...k02.point, queryRows: 8 },
   variants: {},
   claims: [
@@ -24,7 +24,7 @@ uses all of it for its own row: what is read from global memory is used eight ti
     },
   ],
   found: `This is the rung that pays: 278,528 bytes from global memory instead of 2,113,536, and since the copies are
-shared too, 46,144 arithmetic instructions instead of 81,472. What it leaves alone is shared memory: every row still
-reads all of each tile, with the 57,344 conflicts of k02. And "shared tiles have bank conflicts" holds for K only:
-V is read by neighbouring lanes at neighbouring addresses, so no layout could improve it, and none is applied to it.`,
+shared too, 46,144 arithmetic instructions instead of 81,472. It does not change the reads of shared memory: every row still
+reads all of each tile, with the 57,344 conflicts of k02. "Shared tiles have bank conflicts" is true of K only:
+neighbouring lanes read V at neighbouring addresses, so no layout could improve it, and none is applied to it.`,
 };

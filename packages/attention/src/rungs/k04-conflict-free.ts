@@ -6,8 +6,8 @@ export const k04: Rung = {
   id: "k04",
   title: "A K tile without bank conflicts",
   idea: `Four unused words after each key make neighbouring keys start four banks apart, so that the eight lanes of a
-pass over the banks meet in none. The other way, exclusive or of a vector's place in the row with the key's number,
-needs no memory but integer instructions at each read.`,
+pass never access the same bank. The alternative is swizzling: each vector's place in the row is combined with the key's
+number by exclusive or. It needs no memory, but integer instructions at each read.`,
   point: { ...k03.point, layout: "padded" },
   variants: { swizzled: { ...k03.point, layout: "swizzled" } },
   claims: [
@@ -25,9 +25,9 @@ needs no memory but integer instructions at each read.`,
         atLeast(counters("k04 swizzled").issuedArithmetic / counters("k04").issuedArithmetic, 1.01),
     },
   ],
-  found: `Passes over the banks fall from 80,000 to 22,656, with not one instruction more than k03 for padding and 512
-bytes more of shared memory; swizzling saves those bytes and issues 53,056 arithmetic instructions instead of 46,144.
-Nor is swizzling always free of conflicts: it permutes by the bits that divide the vectors of a row. At 80 columns (20
-vectors) 10,240 of 30,720 conflicts stay, at 40 (10 vectors) it removes none of 5,120; padding removes all in both. At
-59 columns there was none to remove: an odd row spreads over the banks by itself. So padding is the rung.`,
+  found: `Passes over the banks fall from 80,000 to 22,656. Padding takes no instruction more than k03 and 512 bytes more of
+shared memory. Swizzling saves those bytes, but issues 53,056 arithmetic instructions instead of 46,144. It is not always
+free of conflicts either, since it permutes by the bits that divide the vectors of a row. At 80 columns (20 vectors) 10,240 of
+30,720 conflicts stay; at 40 (10 vectors) it removes none of 5,120; padding removes all in both. At 59 columns there was none
+to remove, since a row of odd length spreads over the banks by itself. So the rung uses padding.`,
 };

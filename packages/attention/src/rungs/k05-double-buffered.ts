@@ -6,13 +6,13 @@ export const k05: Rung = {
   id: "k05",
   title: "Two buffers: the next tile is read while this one is used",
   idea: `Shared memory holds two tiles. Before a tile is used, every lane reads its part of the next one into registers;
-after, it writes them to the other buffer. The reads need hundreds of cycles, and now there is work to do meanwhile. One
-barrier a tile is enough: whoever passes it is done with the tile that is overwritten next.`,
+after, it writes them to the other buffer. The reads take hundreds of cycles, and now there is work to do meanwhile. One
+barrier per tile is enough: after it, all lanes are done with the tile that is overwritten next.`,
   point: { ...k04.point, pipeline: "double-buffered", depth: 2 },
   variants: {},
   claims: [
     {
-      text: "one barrier a tile and two before the first: 4 a workgroup for two tiles, where k04 has 5",
+      text: "one barrier per tile and two before the first: 4 per workgroup for two tiles, where k04 has 5",
       check: (counters) => exactly(counters("k05").barriers / counters("k05").workgroups, 4),
     },
     {
@@ -20,7 +20,7 @@ barrier a tile is enough: whoever passes it is done with the tile that is overwr
       check: (counters) => exactly(keyValueBytes(counters("k05")) / keyValueBytes(counters("k04")), 1),
     },
     {
-      text: "the price: every workgroup writes one tile to shared memory that nobody uses, in zeros",
+      text: "the price: every workgroup writes one tile of zeros to shared memory that is never used",
       check: (counters) => {
         const written = (rung: string): number => memoryOf(counters(rung), "k_tile").writeBytes;
         const tile = 32 * 64 * 4;
@@ -28,8 +28,8 @@ barrier a tile is enough: whoever passes it is done with the tile that is overwr
       },
     },
   ],
-  found: `What overlaps is not counted, what it costs is: 59,968 arithmetic instructions instead of 46,144, since rows that
-may not exist are now chosen one by one instead of skipped together, and twice the tiles in shared memory, so
-that a multiprocessor holds fewer workgroups. One that holds several has other work during a copy anyway: overlap within a
-workgroup is bought with overlap between workgroups, and only a clock can say which is worth more.`,
+  found: `The counters do not show the overlap, only its cost: 59,968 arithmetic instructions instead of 46,144, since rows
+that may not exist are now selected one by one instead of skipped together; and twice the tiles in shared memory, so that a
+multiprocessor holds fewer workgroups. A multiprocessor with several workgroups has other work during a copy anyway. So this
+rung gains overlap within a workgroup and loses overlap between workgroups; only a measurement can say which is worth more.`,
 };

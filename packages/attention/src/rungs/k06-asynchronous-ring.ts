@@ -6,8 +6,8 @@ export const k06: Rung = {
   id: "k06",
   title: "A ring of asynchronous copies",
   idea: `The copies go from global to shared memory by themselves: an invocation starts them, closes a group, and later
-waits until all but its youngest groups have landed. No register holds what is on its way, and a ring of n tiles has up to
-n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing of the kind, the same program copies at once.`,
+waits until all but its youngest groups have arrived. No register holds data in flight, and a ring of n tiles has up to
+n − 1 of them in flight. CUDA has cp.async for this; on a target without it, the same program copies at once.`,
   point: { ...k04.point, pipeline: "ring", depth: 2 },
   variants: {
     "depth 1": { ...k04.point, pipeline: "ring", depth: 1 },
@@ -16,26 +16,26 @@ n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing 
   },
   claims: [
     {
-      text: "all of K and V comes by asynchronous copies of 16 bytes a lane: 512 bytes each, of 32 lanes",
+      text: "all of K and V comes by asynchronous copies of 16 bytes per lane: 512 bytes each, of 32 lanes",
       check: (counters) => exactly(keyValueBytes(counters("k06")) / counters("k06").asyncCopies, 512),
     },
     {
-      text: "one barrier a tile and one for the queries: 3 a workgroup for two tiles, where k05 has 4 and k04 has 5",
+      text: "one barrier per tile and one for the queries: 3 per workgroup for two tiles, where k05 has 4 and k04 has 5",
       check: (counters) => exactly(counters("k06").barriers / counters("k06").workgroups, 3),
     },
     {
-      text: "no tile is written in vain: shared memory is written as often as in k04",
+      text: "no unused tile is written: shared memory is written as often as in k04",
       check: (counters) => {
         const written = (rung: string): number => memoryOf(counters(rung), "k_tile").writeBytes;
         return exactly(written("k06") / written("k04"), 1);
       },
     },
     {
-      text: "a ring of one has the barriers of k04 again",
+      text: "a ring of one has as many barriers as k04",
       check: (counters) => exactly(counters("k06 depth 1").barriers / counters("k04").barriers, 1),
     },
     {
-      text: "a ring of four has not a byte, copy or barrier less than a ring of two",
+      text: "a ring of four saves no byte, copy or barrier over a ring of two",
       check: (counters) => {
         const sum = (rung: string): number => {
           const { globalReadBytes, sharedWriteBytes, asyncCopies, barriers } = counters(rung);
@@ -45,8 +45,8 @@ n − 1 of them in flight. CUDA has cp.async for it; where a target has nothing 
       },
     },
   ],
-  found: `Asynchronous copies make do without k05's registers and its choosing: 8,960 memory instructions instead of 9,344 in
-k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. Depth by itself saves nothing that can be counted: two, three and four slots copy
-the same bytes with the same barriers and differ in how long a copy may take before somebody waits for it, at 16,896 bytes of
-shared memory a slot.`,
+  found: `Asynchronous copies need neither k05's registers nor its selects: 8,960 memory instructions instead of 9,344 in
+k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. A deeper ring saves
+nothing that the counters show: two, three and four slots copy the same bytes with the same barriers. With more slots a copy
+may take longer before a lane has to wait for it, at 16,896 bytes of shared memory per slot.`,
 };

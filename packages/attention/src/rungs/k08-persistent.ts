@@ -11,9 +11,10 @@ export const k08: Rung = {
   id: "k08",
   title: "A fixed number of workgroups that take tiles from a counter",
   idea: `Workgroups are launched once, as many as the device holds, and take tiles of queries from an atomic counter
-until none is left. One invocation asks, all get the answer through shared memory. Causal tiles differ in length: the
-longest, the last of each head, are handed out first, so that nobody starts a long one when the others are done. The
-counter needs no reset: each workgroup asks once in vain, and the one that gets the very last number sets it to 0.`,
+until none is left. One invocation asks, and all get the answer through shared memory. Causal tiles differ in length: the
+longest, the last of each head, are handed out first, so that no workgroup starts a long one when the others are done. The
+host does not reset the counter: each workgroup asks once more than it gets tiles, and the one that gets the very last number
+sets it to 0.`,
   point: { ...base.point, schedule: "persistent" },
   variants: {},
   claimCase: {
@@ -32,11 +33,11 @@ counter needs no reset: each workgroup asks once in vain, and the one that gets 
       check: (counters) => exactly(counters("k08").workgroups, WORKGROUPS),
     },
     {
-      text: `reads the K and V bytes of ${base.id}: each tile is computed once, whoever takes it`,
+      text: `reads as many K and V bytes as ${base.id}: each tile is computed once, by whichever workgroup takes it`,
       check: (counters) => exactly(keyValueBytes(counters("k08")) / keyValueBytes(counters(base.id)), 1),
     },
     {
-      text: "touches the counter once a tile, once more a workgroup, and once to set it back: 32 + 3 + 1 times",
+      text: "touches the counter once per tile, once more per workgroup, and once to set it back: 32 + 3 + 1 times",
       check: (counters) =>
         exactly(counters("k08").globalAtomics, counters(base.id).workgroups + WORKGROUPS + 1),
     },
@@ -48,9 +49,9 @@ counter needs no reset: each workgroup asks once in vain, and the one that gets 
       },
     },
   ],
-  found: `Nothing that is counted gets better: not a byte, not a sector, not an operation less than k06, and 134 barriers
+  found: `No counter gets better: bytes, sectors and floating-point operations are those of k06, and there are 134 barriers
 instead of 64 and 90,536 arithmetic instructions instead of 86,784, most of the difference for the order of the tiles.
-What there is to gain is time at the end of a launch, when some multiprocessors have run out of tiles, and the start of
-workgroups; only a clock can say. Where tiles are alike and many, hardware that starts a workgroup whenever one ends hands them out
-as well as the counter does. With larger tiles, of which there are fewer, the order matters more: k12.`,
+Possible gains are time at the end of a launch, when some multiprocessors have run out of tiles, and the time to start
+workgroups; only a measurement can tell. Where there are many equal tiles, the hardware distributes them as well as the
+counter does, since it starts a workgroup whenever one ends. With fewer, larger tiles the order matters more: k12.`,
 };

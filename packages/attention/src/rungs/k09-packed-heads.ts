@@ -11,9 +11,9 @@ const KEY_VALUE_BYTES = 2 * shape.headsKv * shape.seqK * shape.dim * 4;
 export const k09: Rung = {
   id: "k09",
   title: "The query heads of a group packed into a tile",
-  idea: `With grouped queries several query heads read the same key head. By index, each has tiles of its own and reads
-K and V by itself. Packed, the rows of a tile are pairs of a query and a head of the group, query by query, so that a
-single query, which is all that decoding has, fills as many rows as the group has heads.`,
+  idea: `With grouped queries several query heads read the same key head. With heads by index, each query head has its own
+tiles and reads K and V itself. With packed heads, the rows of a tile are pairs of a query and a head of the group, query by
+query. Decoding has a single query; packed, it fills as many rows as the group has heads.`,
   point: { ...base.point, heads: "packed" },
   variants: {},
   claimCase: {
@@ -21,7 +21,7 @@ single query, which is all that decoding has, fills as many rows as the group ha
   },
   claims: [
     {
-      text: `decoding with ${GROUP} query heads a key head, ${base.id} reads all of K and V ${GROUP} times`,
+      text: `decoding with ${GROUP} query heads per key head, ${base.id} reads all of K and V ${GROUP} times`,
       check: (counters) => exactly(keyValueBytes(counters(base.id)) / KEY_VALUE_BYTES, GROUP),
     },
     {
@@ -30,14 +30,14 @@ single query, which is all that decoding has, fills as many rows as the group ha
         exactly(keyValueBytes(counters("k09")) / keyValueBytes(counters(base.id)), 1 / GROUP),
     },
     {
-      text: `and launches 1/${GROUP} of the workgroups, one a key head`,
+      text: `and launches 1/${GROUP} of the workgroups, one per key head`,
       check: (counters) => exactly(counters("k09").workgroups / counters(base.id).workgroups, 1 / GROUP),
     },
   ],
-  found: `What falls is not only what is read. Rows of a tile that do not exist are computed all the same, so that decoding
-this by index is 1,096,704 floating-point operations, and 274,944 packed. Where there are queries enough to fill tiles,
+  found: `Packing saves more than reads. Rows of a tile that do not exist are computed like the others, so that decoding
+this by index takes 1,096,704 floating-point operations, and packed 274,944. Where there are enough queries to fill tiles,
 packing saves nothing: for 64 queries of 4 heads on one key head there are 32 tiles either way, and both read 1,048,576
-bytes of K and V. Only a causal mask makes a difference then, 540,672 bytes instead of 589,824, since eight rows are two
-positions and not eight. The price is a division by the group for each row: 222,080 arithmetic instructions instead of
-219,136.`,
+bytes of K and V. Only under a causal mask is there a difference then, 540,672 bytes instead of 589,824, since eight rows are
+two positions and not eight. The price is a division by the size of the group for each row: 222,080 arithmetic instructions
+instead of 219,136.`,
 };

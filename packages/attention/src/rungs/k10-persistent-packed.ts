@@ -12,8 +12,8 @@ const WORKGROUPS = 5;
 export const k10: Rung = {
   id: "k10",
   title: "Packed heads, taken by a fixed number of workgroups",
-  idea: `Both of the rungs before: a batch of short sequences becomes few, full tiles, and a fixed number of workgroups
-takes one after another.`,
+  idea: `Combines the two rungs before it: a batch of short sequences becomes a few full tiles, and a fixed number of
+workgroups takes one tile after another.`,
   point: { ...k08.point, heads: k09.point.heads },
   variants: {},
   claimCase: {
@@ -22,7 +22,7 @@ takes one after another.`,
   },
   claims: [
     {
-      text: `decoding ${shape.batch} sequences with ${GROUP} query heads a key head, each byte of K and V is read once`,
+      text: `decoding ${shape.batch} sequences with ${GROUP} query heads per key head, each byte of K and V is read once`,
       check: (counters) => exactly(keyValueBytes(counters("k10")) / KEY_VALUE_BYTES, 1),
     },
     {
@@ -30,7 +30,7 @@ takes one after another.`,
       check: (counters) => exactly(keyValueBytes(counters("k08")) / KEY_VALUE_BYTES, GROUP),
     },
     {
-      text: `the counter is asked for 1/${GROUP} of the tiles, besides once a workgroup`,
+      text: `the counter is asked for 1/${GROUP} of the tiles, besides once per workgroup`,
       check: (counters) => {
         const tiles = (id: string): number => counters(id).globalAtomics - WORKGROUPS - 1;
         return exactly(tiles("k10") / tiles("k08"), 1 / GROUP);
@@ -41,7 +41,7 @@ takes one after another.`,
       check: (counters) => exactly(counters("k10").workgroups, WORKGROUPS),
     },
   ],
-  found: `The two do not get in each other's way, and do not help each other either: what packing saves is saved, and
-each tile, of which there are 12 instead of 48, costs the two barriers of a question. Decoding has so few tiles that a
-persistent launch has nothing to balance until the batch has more key heads than the device holds workgroups.`,
+  found: `The two neither disturb nor help each other. Packing saves as much as before, and each of the tiles (12 instead of
+48) costs the two barriers of a request to the counter. Decoding has so few tiles that a persistent launch has nothing to
+balance until the batch has more key heads than the device holds workgroups.`,
 };

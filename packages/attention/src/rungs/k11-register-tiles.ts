@@ -7,12 +7,12 @@ const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 }
 
 export const k11: Rung = {
   id: "k11",
-  title: "Register tiles: eight rows by eight keys a lane",
+  title: "Register tiles: eight rows by eight keys per lane",
   idea: `A lane no longer takes one row: it holds the scores of 8 rows × 8 keys in registers, and the output of the same 8
 rows × 8 columns, so that each number it reads from shared memory is used eight times. The lanes of a subgroup form a grid
 of four by eight over 32 rows and 64 keys. Rows and keys alternate in the bits of the lane's number, because shared memory
 serves 16-byte reads of half a subgroup in one pass where neighbours read one address. Probabilities go through shared
-memory within the subgroup. Values are copied while scores are computed and the next keys while outputs are; and scores
+memory within the subgroup. Values are copied while scores are computed, and the next keys while outputs are computed. Scores
 are masked only in tiles that the mask or the end of the sequence cuts.`,
   point: {
     ...k04.point,
@@ -68,7 +68,7 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
       check: (counters) => exactly(counters("k11").sharedConflicts, 0),
     },
     {
-      text: "reads of queries, keys and values take 2 passes for 16 bytes a lane; lanes with an address each take 4",
+      text: "reads of queries, keys and values take 2 passes for 16 bytes per lane; lanes with an address each take 4",
       check: (counters) => exactly(passesPerTileRead(counters("k11")), 2),
     },
     {
@@ -87,9 +87,9 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
         atLeast(counters("k11 masked everywhere").issuedArithmetic / counters("k11").issuedArithmetic, 1.02),
     },
   ],
-  found: `This is the rung that scalar kernels are about: 5.9 times the operations for each byte of shared memory, 89,784
-instructions instead of 229,504 for 128 rows. The order of the lanes matters as much as the layout of the tile: with rows and keys in
-separate halves of the lane's number, no bank conflict is counted either, but reads of keys and values take four passes
-instead of two, which NVIDIA's counters showed and the simulator had to learn. Bigger is
-not better by itself: 128 rows a workgroup are few workgroups where a problem has few rows.`,
+  found: `For scalar kernels this is the largest step: 5.9 times the operations for each byte of shared memory, and 89,784
+instructions instead of 229,504 for 128 rows. The order of the lanes matters as much as the layout of the tile. With rows and
+keys in separate halves of the lane's number, no bank conflict is counted either, but reads of keys and values take four
+passes instead of two. NVIDIA's counters showed this first; the simulator now counts it too. A larger tile is not always
+better: with 128 rows per workgroup, a problem with few rows has few workgroups.`,
 };

@@ -15,12 +15,12 @@ const TILES = (HEADS * shape.seqQ) / point.queryRows;
 
 export const k12: Rung = {
   id: "k12",
-  title: "What evolution found: half the rows, taken from a counter",
-  idea: `Nobody wrote this rung: evolution on a GPU arrived at it from k01. It is k11 with half of everything along the rows:
-64 a workgroup, 16 a subgroup, 4 rows × 8 keys a lane. A lane reads more for each number that it computes and keeps half as
-many, and there are twice as many workgroups, of which more fit on a multiprocessor. They take tiles of queries from k08's
-counter. The causal variant is what another run found for Llama's heads under a causal mask: 128 rows again, in 8 subgroups,
-and probabilities are exchanged by shuffles and not through shared memory.`,
+  title: "Found by evolution: half the rows, taken from a counter",
+  idea: `This rung was not written by hand: evolution on a GPU found it, starting from k01. It is k11 with half as many rows:
+64 per workgroup, 16 per subgroup, and 4 rows × 8 keys per lane. A lane reads more for each number that it computes and keeps
+half as many numbers. There are twice as many workgroups, and more of them fit on a multiprocessor. They take tiles of queries
+from k08's counter. Another run found the causal variant, for Llama's heads under a causal mask: 128 rows again, in 8
+subgroups, and probabilities are exchanged by shuffles instead of through shared memory.`,
   point,
   variants: {
     causal: { ...point, queryRows: 128, exchange: "shuffle" },
@@ -52,7 +52,7 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
       check: (counters) => exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11")), 2),
     },
     {
-      text: "and as often as by k11's half tiles, also of 64 rows: each tile is computed once, whoever takes it",
+      text: "and as often as by k11's half tiles, also of 64 rows: each tile is computed once, by whichever workgroup takes it",
       check: (counters) =>
         exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11 half tiles")), 1),
     },
@@ -61,16 +61,16 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
       check: (counters) => exactly(counters("k12").workgroups, WORKGROUPS),
     },
     {
-      text: `touches the counter once a tile, once more a workgroup, and once to set it back: ${TILES} + ${WORKGROUPS} + 1 times`,
+      text: `touches the counter once per tile, once more per workgroup, and once to set it back: ${TILES} + ${WORKGROUPS} + 1 times`,
       check: (counters) => exactly(counters("k12").globalAtomics, TILES + WORKGROUPS + 1),
     },
     {
-      text: "no bank conflict, in the causal variant neither",
+      text: "no bank conflict, in the causal variant either",
       check: (counters) =>
         exactly(counters("k12").sharedConflicts + counters("k12 causal").sharedConflicts, 0),
     },
     {
-      text: "reads of queries, keys and values take 2 passes for 16 bytes a lane, as in k11",
+      text: "reads of queries, keys and values take 2 passes for 16 bytes per lane, as in k11",
       check: (counters) => exactly(passesPerTileRead(counters("k12")), 2),
     },
     {
@@ -83,9 +83,10 @@ and probabilities are exchanged by shuffles and not through shared memory.`,
         atLeast(counters("k12 causal").issuedSubgroup / counters("k11").issuedSubgroup, 15),
     },
   ],
-  found: `It is k11 with more, smaller workgroups: 128 tiles of 64 rows for 8 heads of 1,024 queries, where k11 has 64 of 128
-rows. With fewer tiles than multiprocessors the counter hands nobody a second one; it is along for the ride. (Where there are
-many, three workgroups of 69,636 bytes fit where two of k11's 105,472 do.) No trial changed only the counter or only the exchange,
-but the counter explains the causal variant: reckoned by lengths alone, 132 multiprocessors are done after 28 tiles of keys in the
-order of the launch, and after 18 with the longest first. The shuffles cost 277,072 arithmetic instructions instead of k11's 167,888.`,
+  found: `It is k11 with more, smaller workgroups: 128 tiles of 64 rows for 8 heads of 1,024 queries, where k11 has 64 tiles
+of 128 rows. With fewer tiles than multiprocessors no workgroup gets a second tile, so the counter does not matter here. (Where
+there are many tiles, a multiprocessor holds three workgroups of 69,636 bytes, or two of k11's 105,472.) No trial changed only
+the counter or only the exchange, but the counter explains the causal variant: if time is proportional to a tile's keys, 132
+multiprocessors are done after 28 tiles of keys in the order of the launch, and after 18 with the longest first. The shuffles
+cost 277,072 arithmetic instructions instead of k11's 167,888.`,
 };

@@ -99,7 +99,7 @@ export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult
 const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
 
 /**
- * What a point does on the problem of the claims. Counted once a device: it is the same each time.
+ * What a point does on the problem of the claims. Counted once per device: it is the same each time.
  *
  * @param device one that counts (`sim`)
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device

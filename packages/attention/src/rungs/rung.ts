@@ -4,9 +4,9 @@ import { memoryOf, type Claim, type Counters } from "@evolver/device";
 import type { FlashPoint } from "../flash/space.ts";
 import type { AttentionProblem } from "../problem.ts";
 
-/** What claims are proved on. */
+/** The input on which claims are proved. */
 export interface ClaimCase {
-  /** Dense. */
+  /** With dense strides. */
   readonly problem: AttentionProblem;
   /** The most workgroups of a persistent kernel, where that matters. */
   readonly persistentWorkgroups?: number;
@@ -23,7 +23,7 @@ export interface Rung {
   readonly claims: readonly Claim[];
   /** What this rung's claims are proved on, with the counters of all rungs in them; `claimProblem` if left out. */
   readonly claimCase?: ClaimCase;
-  /** Where the counters say something else than one hears. */
+  /** What the counters show, above all where it contradicts common advice. */
   readonly found: string;
 }
 
@@ -34,10 +34,10 @@ export const keyValueBytes = (counters: Counters): number =>
 /** Floating-point operations for each byte read from shared memory. */
 export const flopsPerSharedByte = ({ flops, sharedReadBytes }: Counters): number => flops / sharedReadBytes;
 
-/** Tiles that are filled 16 bytes a lane, lane after lane. */
+/** Tiles that are filled 16 bytes per lane, lane after lane. */
 const TILES = ["q_tile", "k_tile", "v_tile"];
 
-/** Passes over the banks for each read of 16 bytes a lane from the tiles, where each write of the same takes four. */
+/** Passes over the banks for each read of 16 bytes per lane from the tiles, where each write of the same takes four. */
 export function passesPerTileRead(counters: Counters): number {
   const tiles = TILES.map((name) => memoryOf(counters, name));
   const sum = (of: "passes" | "writeRequests" | "readRequests"): number =>
@@ -48,8 +48,8 @@ export function passesPerTileRead(counters: Counters): number {
 const PASS_BYTES = 128;
 
 /**
- * How many lanes of a pass over the banks meet in one on average, 1 where none do, for an array whose writes and
- * partial passes are free of conflicts: passes that its reads take, over those that their bytes need.
+ * How many lanes of a pass access the same bank on average, 1 where there is no conflict: the passes that reads of an
+ * array take, divided by those that their bytes need. Only for arrays whose writes and partial passes have no conflicts.
  */
 export function conflictDegree(counters: Counters, name: string): number {
   const { conflicts, readBytes } = memoryOf(counters, name);

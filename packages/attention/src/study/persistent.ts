@@ -5,8 +5,8 @@ import { bindPlan, type BoundPlan, type Counters, type RunnablePlan } from "@evo
 import { countersOf, mixCounters, type Inputs } from "@evolver/lab";
 
 /**
- * Counts what a launch of all tiles would do, from some of them on the simulator. Its workgroups ask once a tile, and
- * each once in vain. The last to ask sets the counter back.
+ * Counts what a launch of all tiles would do, from some of them on the simulator. Its workgroups ask once per tile, and
+ * each once more, when there is none left. The last to ask sets the counter back.
  *
  * @param sample numbers that the counter gives
  */

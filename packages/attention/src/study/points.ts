@@ -1,4 +1,4 @@
-/** Rungs as points of the space for a given problem, and points in words. */
+/** The rungs as points of the space for a given problem, and descriptions of points for people. */
 
 import {
   fitPoint,
@@ -9,7 +9,7 @@ import {
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
 
-/** The rungs' points by id, with tiles that fit the problem; without those that nothing makes fit. */
+/** The rungs' points by id, with tiles made to fit the problem. Rungs that cannot be made to fit are left out. */
 export function rungPoints(
   problem: AttentionProblem,
   subgroup: number,
@@ -47,9 +47,9 @@ const PIPELINES: Readonly<Record<FlashPoint["pipeline"], string>> = {
 };
 
 /**
- * A point in a line: "shared 128×64, padded, staggered, 32 rows a subgroup on 4 groups of lanes, 8 keys a lane, unroll 8,
- * shared, masked at edges, persistent, packed heads". Left out are the values that most rungs have: vector 4, unroll 4,
- * masked everywhere, one workgroup a tile, heads by index.
+ * A point in one line: "shared 128×64, padded, staggered, 32 rows per subgroup on 4 groups of lanes, 8 keys per lane, unroll 8,
+ * shared, masked at edges, persistent, packed heads". The values that most rungs have are left out: vector 4, unroll 4,
+ * masked everywhere, one workgroup per tile, heads by index.
  */
 export function describePoint(point: FlashPoint): string {
   const { stage, queryRows, keyRows, layout, pipeline, rowLanes, depth } = point;
@@ -59,8 +59,8 @@ export function describePoint(point: FlashPoint): string {
     stage === "global"
       ? `global, ${count(queryRows, "row")}`
       : `shared ${queryRows}×${keyRows}, ${layout}${PIPELINES[pipeline]}${deep}`,
-    `${count(point.rowsPerSubgroup, "row")} a subgroup${rowLanes === 1 ? "" : ` on ${rowLanes} groups of lanes`}`,
-    `${count(point.keysPerLane, "key")} a lane`,
+    `${count(point.rowsPerSubgroup, "row")} per subgroup${rowLanes === 1 ? "" : ` on ${rowLanes} groups of lanes`}`,
+    `${count(point.keysPerLane, "key")} per lane`,
     ...(point.vector === 4 ? [] : [`vector ${point.vector}`]),
     ...(point.unroll === 4 ? [] : [`unroll ${point.unroll}`]),
     point.exchange,

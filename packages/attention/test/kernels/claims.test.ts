@@ -167,7 +167,7 @@ describe("what was found", () => {
     for (const depth of [1, 2, 3]) expect((await bytes(depth + 1)) - (await bytes(depth))).toBe(16_896);
   });
 
-  it("k11: 5.9 times the operations a byte, and 89,784 instructions instead of 229,504", async () => {
+  it("k11: 5.9 times the operations per byte, and 89,784 instructions instead of 229,504", async () => {
     const on = rungById("k11").claimCase!;
     const [before, after] = [await found("k04", on), await found("k11", on)];
     const perByte = ({ flops, sharedReadBytes }: Found): number => flops! / sharedReadBytes!;
@@ -213,7 +213,7 @@ describe("what was found", () => {
     ).toBe(18);
   });
 
-  it("k12 at 64 columns needs half as many rows a subgroup as k11, which at 128 columns has as few", () => {
+  it("k12 at 64 columns needs half as many rows per subgroup as k11, which at 128 columns has as few", () => {
     const wide = createProblem({ batch: 1, headsQ: 8, headsKv: 8, seqQ: 1024, seqK: 1024, dim: 128 });
     expect(fitPoint(rungById("k11").point, wide, 32).rowsPerSubgroup).toBe(16);
     expect(rungById("k12").point.rowsPerSubgroup).toBe(16);

@@ -153,7 +153,7 @@ describe("the order of tiles", () => {
     readonly workgroups: number;
   }
 
-  /** The tiles in the order in which a single invocation a workgroup, the first of which is fastest, gets them. */
+  /** The tiles in the order in which a single invocation per workgroup, the first of which is fastest, gets them. */
   async function orderOf(queue: Queue, longestFirst: boolean): Promise<number[]> {
     const { heads, headTiles, sectionHeads, workgroups } = queue;
     const params = {
@@ -214,7 +214,7 @@ describe("the order of tiles", () => {
       const { scalars } = planAttention(rungById(id).point, problem, { subgroup: 32, writeLse: false });
       return (scalars as { sectionHeads: number }).sectionHeads;
     };
-    // 2 × 4096 × 128 × 4 bytes are 4 MiB a key head; it has 4 query heads.
+    // 2 × 4096 × 128 × 4 bytes are 4 MiB per key head; it has 4 query heads.
     expect([section(4096, "k08"), section(4096, "k10")]).toEqual([32, 8]);
     expect([section(1 << 20, "k08"), section(1 << 20, "k10")]).toEqual([4, 1]);
     expect([section(16, "k08"), section(16, "k10")]).toEqual([64, 16]);

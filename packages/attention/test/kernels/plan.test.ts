@@ -64,7 +64,7 @@ describe("what a launch needs", () => {
 });
 
 describe("accesses to K in global memory", () => {
-  /** Bytes a lane asks for at a time. */
+  /** Bytes that a lane asks for at a time. */
   async function width(id: string, strides?: AttentionProblem["strides"]["k"]): Promise<number> {
     const sim = await openDevice("sim", { subgroup: 16 });
     const small = { ...shape, headsQ: 1, seqQ: 1 };

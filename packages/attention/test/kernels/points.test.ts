@@ -42,7 +42,7 @@ describe("checkPoint", () => {
     ["a value that is none of the axis", { ...base, queryRows: 3 }, 64, 32, /^queryRows is 3, .* 1, 2,/],
     ["a missing value", { ...base, layout: undefined as never }, 64, 32, /^layout is undefined/],
     [
-      "more rows a subgroup than a workgroup",
+      "more rows per subgroup than a workgroup",
       { ...base, rowsPerSubgroup: 8, queryRows: 4 },
       64,
       32,
@@ -114,7 +114,7 @@ describe("checkPoint", () => {
       /scores a tile at once: 32 keys at most, not 64/,
     ],
     [
-      "more keys a lane than the tile has",
+      "more keys per lane than the tile has",
       { ...base, keysPerLane: 4 },
       64,
       32,

@@ -9,7 +9,7 @@ import { countAttention, sampleOf, sectionSampleOf } from "@evolver/attention/st
 import { countTiles } from "@evolver/attention/study/internal";
 import { parseShape } from "@evolver/attention/study/internal";
 
-/** Problems of many heads, with so many tiles a head. */
+/** Problems of many heads, with so many tiles per head. */
 const launches = fc
   .record({
     batch: fc.integer({ min: 1, max: 3 }),

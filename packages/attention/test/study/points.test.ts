@@ -7,15 +7,15 @@ import { describePoint, rungPoints } from "@evolver/attention/study/internal";
 const problem = createProblem({ batch: 1, headsQ: 4, headsKv: 2, seqQ: 64, seqK: 64, dim: 64 });
 
 it.each([
-  ["k01", "global, 1 row, 1 row a subgroup, 1 key a lane, shuffle"],
-  ["k03", "shared 8×32, row-major, 1 row a subgroup, 1 key a lane, shuffle"],
-  ["k06", "shared 8×32, padded, ring of 2, 1 row a subgroup, 1 key a lane, shuffle"],
+  ["k01", "global, 1 row, 1 row per subgroup, 1 key per lane, shuffle"],
+  ["k03", "shared 8×32, row-major, 1 row per subgroup, 1 key per lane, shuffle"],
+  ["k06", "shared 8×32, padded, ring of 2, 1 row per subgroup, 1 key per lane, shuffle"],
 ])("%s in words", (id, words) => expect(describePoint(rungById(id).point)).toBe(words));
 
 it("roles, register tiles and what is done besides, in words", () => {
   const { point } = rungById("k11");
   expect(describePoint({ ...point, schedule: "persistent", heads: "packed" })).toMatch(
-    /^shared \d+×\d+, padded, staggered, \d+ rows a subgroup on 4 groups of lanes, 8 keys a lane, shared, masked at edges, persistent, packed heads$/,
+    /^shared \d+×\d+, padded, staggered, \d+ rows per subgroup on 4 groups of lanes, 8 keys per lane, shared, masked at edges, persistent, packed heads$/,
   );
   expect(describePoint(rungById("k07").point)).toContain("roles with a ring of 2");
 });

@@ -37,7 +37,7 @@ export function maskCases(): HostileCase[] {
     named("(65, 33) causal", lengths(1, 65, 33, causal)),
     named("window [3, 0]: leading keys masked in live rows", lengths(1, 70, 70, window(3, 0))),
     named("window [0, 3]: nothing to the left", lengths(1, 40, 37, window(0, 3))),
-    named("window [0, 0]: one key a row", lengths(1, 9, 9, window(0, 0))),
+    named("window [0, 0]: one key per row", lengths(1, 9, 9, window(0, 0))),
     named("window [1, 1] beyond both ends", lengths(1, 20, 6, window(1, 1))),
     named("window [∞, 0]", lengths(1, 20, 25, window(Infinity, 0))),
     named("window [∞, ∞]", lengths(1, 9, 40, window(Infinity, Infinity))),

@@ -32,7 +32,7 @@ export const evolveCommand: MakeCommand = ({ args, finish }) =>
     )
       .addOption(deviceOption("sim"))
       .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
-      .option("--trials <n>", "candidates a cycle (default: the workspace's policy)", integer(1, 1000))
+      .option("--trials <n>", "candidates per cycle (default: the workspace's policy)", integer(1, 1000))
       .option("--no-predict", "measure what the sampler proposes, whatever the cost model predicts")
       .option(
         "--agent <name>",

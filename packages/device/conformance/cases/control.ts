@@ -4,7 +4,7 @@ import { bool, buffer, f32, i32, kernel, u32, type Gpu, type I32, type U32 } fro
 import { array, launch, noise, type Case, type KernelCase } from "../case.ts";
 
 /**
- * A case of one input and one output a lane: `body` gives the lane's result for its input x and index i, and `expect`
+ * A case of one input and one output per lane: `body` gives the lane's result for its input x and index i, and `expect`
  * says it again in JavaScript. Lanes take different ways, as the inputs look random.
  */
 function perLane(

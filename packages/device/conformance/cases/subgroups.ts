@@ -8,7 +8,7 @@ const { fround } = Math;
 
 type Lanes = readonly number[];
 
-/** Two or three subgroups a workgroup and two workgroups; `expect` gets the lanes of one subgroup. */
+/** Two or three subgroups per workgroup and two workgroups; `expect` gets the lanes of one subgroup. */
 function overLanes<T extends WordType, R extends WordType>(
   name: string,
   from: T,

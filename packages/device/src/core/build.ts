@@ -34,7 +34,7 @@ export function buildFor<P extends Params>(
   if (x * y * z > limits.maxInvocationsPerWorkgroup)
     throw new EvolverError(
       "WORKGROUP_TOO_LARGE",
-      `kernel "${ir.name}" has ${x * y * z} invocations a workgroup; the ${owner.id} device allows ${limits.maxInvocationsPerWorkgroup}`,
+      `kernel "${ir.name}" has ${x * y * z} invocations per workgroup; the ${owner.id} device allows ${limits.maxInvocationsPerWorkgroup}`,
       { where, hint: "use smaller workgroups and more of them" },
     );
   const sharedBytes = sharedBytesOf(ir);

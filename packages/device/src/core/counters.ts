@@ -4,7 +4,7 @@ export interface MemoryCounters {
   /** Bytes that active lanes asked for. */
   readBytes: number;
   writeBytes: number;
-  /** Load or store instructions, one a subgroup that has an active lane. */
+  /** Load or store instructions, one per subgroup that has an active lane. */
   readRequests: number;
   writeRequests: number;
   /** Global memory: distinct 32-byte sectors touched, summed over requests. Shared memory: 0. */
@@ -37,11 +37,11 @@ export interface Counters {
   /** Barriers of a subgroup, one each time a subgroup passes one. */
   subgroupBarriers: number;
   /**
-   * Asynchronous copies started, one a subgroup each time. Bytes and sectors read count in the buffer's entry when a copy
+   * Asynchronous copies started, one per subgroup each time. Bytes and sectors read count in the buffer's entry when a copy
    * starts; bytes written and passes in the shared array's, as those of a store of its width, when it lands.
    */
   asyncCopies: number;
-  /** Conditional branches and loop tests, one a subgroup each time it decides. */
+  /** Conditional branches and loop tests, one per subgroup each time it decides. */
   branches: number;
   /** Those on which the active lanes of a subgroup disagreed. */
   divergentBranches: number;

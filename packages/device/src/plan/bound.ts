@@ -29,7 +29,7 @@ export interface RunnablePlan {
   readonly plan: Plan;
   readonly device: Device;
   /**
-   * Zeroes the scratch that asked for it, then runs all launches and waits. One result a launch: its time, and on `sim`
+   * Zeroes the scratch that asked for it, then runs all launches and waits. One result per launch: its time, and on `sim`
    * its counters and findings.
    */
   run(sample?: Sampling): Promise<readonly RunResult[]>;

@@ -1,4 +1,4 @@
-/** Registers the conformance suite as tests: one a case, on a device that they share. */
+/** Registers the conformance suite as tests: one per case, on a device that they share. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "../../conformance/cases/index.ts";

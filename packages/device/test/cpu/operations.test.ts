@@ -113,7 +113,7 @@ function operandRows(types: readonly ScalarType[]): number[][] {
 
 const stored = (type: ScalarType): Stored => (type === "bool" ? "i32" : type === "index" ? "u32" : type);
 
-/** A kernel that applies one operation: to lane i's elements, or to element 0 of a launch a row. */
+/** A kernel that applies one operation: to lane i's elements, or to element 0 with one launch per row. */
 function operationKernel(
   op: OpName,
   types: readonly ScalarType[],

@@ -6,7 +6,7 @@ import { buildOf, buildPlan, type Device, type Plan } from "@evolver/device";
 export const ROWS = 5;
 export const COLUMNS = 7;
 
-/** One workgroup a row, which its first invocation adds up. */
+/** One workgroup per row, which its first invocation adds up. */
 export const sumRows = kernel(
   "sumRows",
   { params: { x: buffer(f32), sums: buffer(f32, "write"), columns: u32 }, workgroup: [32] },

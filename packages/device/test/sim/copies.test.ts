@@ -9,7 +9,7 @@ import type { Body } from "./support.ts";
 const messages = (findings: readonly { readonly message: string }[]): string[] =>
   findings.map(({ message }) => message);
 
-/** Copies a[i] to s[i], one element a lane. */
+/** Copies a[i] to s[i], one element per lane. */
 function start(gpu: Gpu, from: Parameters<Body>[0]["a"], to: SharedArray<"f32">, at: U32, index = at): void {
   gpu.copies.start({ to, at: [at], from, index: [index], width: 1 });
 }
@@ -633,7 +633,7 @@ describe("phase barriers", () => {
     }
   });
 
-  test("arrivals and waits count once a subgroup", async () => {
+  test("arrivals and waits count once per subgroup", async () => {
     const { counters, findings } = await simulate((_, gpu) => {
       const phases = gpu.phaseBarriers({ count: 1, arrivals: 64 });
       gpu.for({ from: 0, to: 3 }, (n) => {

@@ -12,7 +12,7 @@ import type { Body, Setup } from "./support.ts";
 const SEEDS = [undefined, 1, 2, 3, 4];
 const WIDTH = 32;
 
-/** Copies a[index] to s[at], one element a lane. */
+/** Copies a[index] to s[at], one element per lane. */
 function start(gpu: Gpu, from: Parameters<Body>[0]["a"], to: SharedArray<"f32">, at: U32, index = at): void {
   gpu.copies.start({ to, at: [at], from, index: [index], width: 1 });
 }
@@ -212,7 +212,7 @@ describe("a wait orders only the copies that it is for", () => {
   test.each([
     [4, []],
     [8, ["group 0 of the workgroup's copies has 128 bytes, and 256 are expected"]],
-  ] as const)("copies of a phase are not in the next group: %s bytes a lane", async (bytes, expected) => {
+  ] as const)("copies of a phase are not in the next group: %s bytes per lane", async (bytes, expected) => {
     const { findings } = await simulate(({ a, b }, gpu) => {
       const [s, mine] = [gpu.shared(f32, WIDTH), gpu.shared(f32, WIDTH)];
       const pipe = gpu.pipeline({ stages: 1, producers: WIDTH, consumers: WIDTH, bytes: 4 * WIDTH });

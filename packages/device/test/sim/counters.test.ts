@@ -237,7 +237,7 @@ describe("global memory: bytes and 32-byte sectors of one request", () => {
     expect(await sectors((lane) => lane.add(1))).toBe(5);
   });
 
-  test("stride 2: 256 bytes are 8 sectors, half of each used; stride 8 and more: one a lane", async () => {
+  test("stride 2: 256 bytes are 8 sectors, half of each used; stride 8 and more: one per lane", async () => {
     expect(await sectors((lane) => lane.mul(2))).toBe(8);
     expect(await sectors((lane) => lane.mul(8))).toBe(32);
     expect(await sectors((lane) => lane.mul(33))).toBe(32);

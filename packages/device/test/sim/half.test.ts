@@ -39,7 +39,7 @@ describe("global memory", () => {
     expect((await read("global", (lane) => lane.add(1))).readSectors).toBe(3);
   });
 
-  test("stride 2: 128 bytes, 4 sectors; stride 16 and more: one a lane; broadcast: one", async () => {
+  test("stride 2: 128 bytes, 4 sectors; stride 16 and more: one per lane; broadcast: one", async () => {
     expect((await read("global", (lane) => lane.mul(2))).readSectors).toBe(4);
     expect((await read("global", (lane) => lane.mul(16))).readSectors).toBe(32);
     expect((await read("global", (lane) => lane.xor(31))).readSectors).toBe(2);
@@ -73,7 +73,7 @@ describe("shared memory: two elements share a word and so a bank", () => {
     expect(await passes((lane) => lane.mul(66))).toEqual([1, 0]);
   });
 
-  test("pairs are one word a lane: 32 lanes a group; fours two words: 16 lanes; eights four: 8 lanes", async () => {
+  test("pairs are one word per lane: 32 lanes per group; fours two words: 16 lanes; eights four: 8 lanes", async () => {
     expect(await passes((lane) => lane.mul(2), 2)).toEqual([1, 0]);
     expect(await passes((lane) => lane.mul(4), 4)).toEqual([2, 0]);
     expect(await passes((lane) => lane.mul(8), 8)).toEqual([4, 0]);

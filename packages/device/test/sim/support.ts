@@ -21,7 +21,7 @@ export type Body = (symbols: Symbols<typeof params>, gpu: Gpu) => void;
 const LENGTH = 256;
 
 export interface Setup extends SimOptions {
-  /** Invocations a workgroup; 64 by default. */
+  /** Invocations per workgroup; 64 by default. */
   readonly size?: number | readonly [number, number?, number?];
   readonly workgroups?: number | readonly [number, number?, number?];
   readonly n?: number;

@@ -37,7 +37,7 @@ export interface Checks {
   readonly hip: Passed | null;
   /** Accesses beyond 2³¹ and 2³² bytes and elements. */
   readonly large: Passed | null;
-  /** Microseconds a launch. */
+  /** Microseconds per launch. */
   readonly launch: { readonly evolver: number; readonly bare: number } | null;
   readonly noise: {
     readonly cycles: number;

@@ -1,4 +1,4 @@
-/** Reads what `ncu --csv --page raw` prints: one row a launch, one column a metric, a row of units below the header. */
+/** Reads what `ncu --csv --page raw` prints: one row per launch, one column per metric, a row of units below the header. */
 
 import { EvolverError } from "@evolver/base";
 

@@ -125,7 +125,7 @@ export const comparisons: readonly Comparison[] = [
     title: "special-function instructions",
     terms: { "smsp__inst_executed_pipe_xu.sum": 1 },
     sim: ({ counters }) => counters.issuedSpecial,
-    note: "the unit also converts between integers and floats, which divisions of indices do once a workgroup",
+    note: "the unit also converts between integers and floats, which divisions of indices do once per workgroup",
   },
   {
     title: "barriers, one a subgroup",

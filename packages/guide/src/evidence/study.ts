@@ -10,7 +10,7 @@ export interface MeasuredStudy {
   readonly id: string;
   /** Before the names of its files in a folder that holds several studies: "softmax-"; the first one has none. */
   readonly prefix: string;
-  /** What its ladders' files end in, one an input: "" for ladder-cuda.json, "-gqa" for ladder-cuda-gqa.json. */
+  /** What its ladders' files end in, one per input: "" for ladder-cuda.json, "-gqa" for ladder-cuda-gqa.json. */
   readonly ladders: readonly string[];
   /** The ladder, in order. */
   readonly rungs: readonly { readonly id: string; readonly point: Point }[];

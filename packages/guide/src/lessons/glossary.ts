@@ -44,7 +44,7 @@ export const GLOSSARY: readonly (readonly [string, string, string, string])[] = 
     "none here; copied at once",
     "a copy from global to shared memory that goes by itself",
   ],
-  ["none; a barrier a tile", "mbarrier", "two words of LDS", "a phase barrier: some arrive, others wait"],
+  ["none; one barrier per tile", "mbarrier", "two words of LDS", "a phase barrier: some arrive, others wait"],
   ["`atomicAdd`", "`atomicAdd`", "`atomicAdd`", "addition that nobody can interrupt"],
   ["register", "register", "VGPR", "memory of one lane"],
   [

@@ -59,7 +59,7 @@ all; means of ${seeds} seeds, among the candidates held out:`,
     table(
       [
         "shape",
-        "proposals a trial",
+        "proposals per trial",
         ...within.map((share) => `until ${share * 100} %`),
         ...budgets.map((budget) => `best of ${budget}`),
       ],

@@ -1,4 +1,4 @@
-/** Atomic operations: the function that does each, one row an operation and one cell a target, complete by type. */
+/** Atomic operations: the function that does each, one row per operation and one cell per target, complete by type. */
 
 import type { AtomicOp } from "../ir/atomics.ts";
 import type { EmitTarget } from "./targets.ts";

@@ -1,4 +1,4 @@
-/** Subgroup operations: what each becomes, one row an operation and one cell a target, complete by type. */
+/** Subgroup operations: what each becomes, one row per operation and one cell per target, complete by type. */
 
 import type { SubgroupOp } from "../ir/subgroup.ts";
 

@@ -49,9 +49,9 @@ type Result = Scalar | readonly Scalar[];
 export class Gpu {
   readonly #recorder: Recorder;
   readonly workgroupSize: readonly [number, number, number];
-  /** Invocations a subgroup, known while building. CUDA: warp size; HIP: wavefront size. */
+  /** Invocations per subgroup, known while building. CUDA: warp size; HIP: wavefront size. */
   readonly subgroupSize: number;
-  /** Subgroups a workgroup, known while building. */
+  /** Subgroups per workgroup, known while building. */
   readonly numSubgroups: number;
   readonly subgroup: Subgroup;
   /** Asynchronous copies from buffers to shared memory. */

@@ -1,4 +1,4 @@
-/** Built-in indices with a component an axis, read from the target when a kernel asks for them. */
+/** Built-in indices with a component per axis, read from the target when a kernel asks for them. */
 
 import type { BuiltinName } from "../ir/builtins.ts";
 import type { Recorder } from "./recorder.ts";

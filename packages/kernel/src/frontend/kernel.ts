@@ -23,7 +23,7 @@ export type Symbols<P extends Params> = {
 };
 
 export interface BuildOptions {
-  /** Invocations a subgroup: a power of two from 4 to 128. */
+  /** Invocations per subgroup: a power of two from 4 to 128. */
   readonly subgroup: number;
   /**
    * Whether subgroups of a workgroup may wait for each other, which gpu.phaseBarriers and gpu.pipeline need; true if
@@ -47,7 +47,7 @@ export interface ExampleLaunch<P extends Params> {
 
 export interface KernelOptions<P extends Params> {
   readonly params: P;
-  /** Invocations a workgroup on x, y and z; may depend on the subgroup width. */
+  /** Invocations per workgroup on x, y and z; may depend on the subgroup width. */
   readonly workgroup: WorkgroupSize | ((build: Required<BuildOptions>) => WorkgroupSize);
   /**
    * "static" (the default) refuses barriers and subgroup operations whose control flow is not proved uniform;

@@ -49,7 +49,7 @@ export interface SwizzleOptions {
 /**
  * Row-major with the chunks of each row permuted by exclusive or with the row's number, so that a column spreads over
  * the banks without padding. Only as many low bits as divide the number of chunks take part; with an odd number of
- * chunks a row, nothing is permuted.
+ * chunks per row, nothing is permuted.
  */
 export function swizzled(shape: readonly [number, number], options: SwizzleOptions = {}): Layout {
   checkShape(shape);

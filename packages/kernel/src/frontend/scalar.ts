@@ -1,5 +1,5 @@
 /**
- * The values that a kernel's body computes with: one small immutable class a type. Methods record an operation and
+ * The values that a kernel's body computes with: one small immutable class per type. Methods record an operation and
  * return its result; a JavaScript number beside a value takes that value's type.
  */
 

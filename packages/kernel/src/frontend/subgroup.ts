@@ -11,7 +11,7 @@ type Num = ScalarOf<NumericType>;
 
 export class Subgroup {
   readonly #recorder: Recorder;
-  /** Invocations a subgroup. */
+  /** Invocations per subgroup. */
   readonly size: number;
 
   readonly #invocations: number;
@@ -47,7 +47,7 @@ export class Subgroup {
   all(condition: Bool): Bool {
     return this.#one("all", [condition]) as Bool;
   }
-  /** One bit a lane: word k holds lanes 32k to 32k + 31; as many words as the width needs. */
+  /** One bit per lane: word k holds lanes 32k to 32k + 31; as many words as the width needs. */
   ballot(condition: Bool): readonly U32[] {
     return this.#record("ballot", [condition]) as U32[];
   }

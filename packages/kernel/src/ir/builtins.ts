@@ -3,7 +3,7 @@
 export interface BuiltinRow {
   /** Among what the value differs: the same for a workgroup, for each subgroup, or for a lane only. */
   readonly differs: "workgroups" | "subgroups" | "lanes";
-  /** The component, 0 for x, of what has one an axis. Where the workgroup's extent is 1, an axis has one index. */
+  /** Of a built-in with a component per axis: which one, 0 for x. Where the workgroup's extent is 1, the axis has one index. */
   readonly axis: 0 | 1 | 2 | null;
 }
 

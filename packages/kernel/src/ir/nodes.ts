@@ -293,7 +293,7 @@ export interface KernelIR {
   readonly phaseBarriers: readonly PhaseBarrier[];
   readonly workgroupSize: readonly [number, number, number];
   /**
-   * Invocations a subgroup, 4 to 128, a power of two. Where the workgroup's size is no multiple of it, the last subgroup
+   * Invocations per subgroup, 4 to 128, a power of two. Where the workgroup's size is no multiple of it, the last subgroup
    * has fewer lanes, and the kernel no subgroup operation: on GPUs those want all lanes.
    */
   readonly subgroupSize: number;

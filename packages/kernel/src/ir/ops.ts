@@ -20,7 +20,7 @@ import {
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
   signature(operands: readonly ScalarType[]): ScalarType | null;
-  /** Floating-point operations a lane. */
+  /** Floating-point operations per lane. */
   readonly flops: number;
   /** Which pipe of a GPU does it: ordinary arithmetic, or the special-function unit. */
   readonly unit: "arithmetic" | "special";

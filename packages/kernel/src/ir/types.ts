@@ -255,7 +255,7 @@ export interface GlobalMemory {
   readonly atomic: boolean;
 }
 
-/** An array in workgroup-shared memory: one a workgroup, uninitialised at its start. */
+/** An array in workgroup-shared memory: one per workgroup, uninitialised at its start. */
 export interface SharedMemory {
   readonly space: "shared";
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Tests that the verifier refuses IR: one table row a rule. */
+/** Tests that the verifier refuses IR: one table row per rule. */
 
 import { EvolverError } from "@evolver/base";
 import { verify } from "@evolver/kernel";

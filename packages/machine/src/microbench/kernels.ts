@@ -7,7 +7,7 @@ import { atomic, buffer, f32, kernel, u32 } from "@evolver/kernel";
 import type { AtomicArray, Bool, F32, Gpu, Kernel, U32 } from "@evolver/kernel";
 import type { BufferSpec, LaunchSpec } from "./spec.ts";
 
-/** Invocations a workgroup of the kernels that fill and check. */
+/** Invocations per workgroup of the kernels that fill and check. */
 export const FILL_BLOCK = 256;
 
 const made = new Map<string, Kernel>();

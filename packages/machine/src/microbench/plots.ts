@@ -16,7 +16,7 @@ export function microbenchPlots(report: Plotted): PlotSpec[] {
   return [...plots, ...(roofline === null ? [] : [roofline])].filter((plot) => hasPoints(plot));
 }
 
-/** Of the measured peaks: attainable FLOP/s over FLOPs a byte. Null where either peak was not measured. */
+/** Of the measured peaks: attainable FLOP/s over FLOPs per byte. Null where either peak was not measured. */
 function rooflineOf({ sections, deviceName }: Plotted): PlotSpec | null {
   const figures = sections.flatMap((section) => section.figures);
   const value = (id: string): number | undefined => figures.find((figure) => figure.id === id)?.value;
@@ -30,11 +30,11 @@ function rooflineOf({ sections, deviceName }: Plotted): PlotSpec | null {
   return {
     id: "roofline",
     title: `Roofline of ${deviceName}`,
-    x: valueAxis("FLOPs a byte", null, { log: true }),
+    x: valueAxis("FLOPs per byte", null, { log: true }),
     y: valueAxis("attainable", "GFLOP/s", { log: true }),
     series: roofSeries(peak, roofs, { from: Math.min(0.1, ridge / 100), to: ridge * 30 }),
     notes: [
-      `Measured: ${quantity(peak * 1e9, "FLOP/s")}; ${roofs.map(({ name, gbPerSecond }) => `${name} ${quantity(gbPerSecond * 1e9, "B/s")}`).join("; ")}. Memory's ridge is at ${ridge.toPrecision(3)} FLOPs a byte.`,
+      `Measured: ${quantity(peak * 1e9, "FLOP/s")}; ${roofs.map(({ name, gbPerSecond }) => `${name} ${quantity(gbPerSecond * 1e9, "B/s")}`).join("; ")}. Memory's ridge is at ${ridge.toPrecision(3)} FLOPs per byte.`,
     ],
   };
 }

@@ -43,7 +43,7 @@ const profileSchema = v.pipe(
     ),
     multiprocessors: countedSchema,
     clockGHz: rateSchema,
-    /** f32 lanes a multiprocessor starts each clock; a lane is an add, a multiply or an fma. */
+    /** f32 lanes that a multiprocessor starts per clock; a lane is an add, a multiply or an fma. */
     arithmeticLanesPerClock: rateSchema,
     /** Special-function lanes (exp2, rsqrt, division, …) a multiprocessor starts each clock. */
     specialLanesPerClock: rateSchema,

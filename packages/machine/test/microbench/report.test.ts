@@ -123,7 +123,7 @@ describe("a report of a GPU", () => {
       source: "measured",
       multiprocessors: rate(100, "driver"),
       clockGHz: rate(2, "driver"),
-      // 51,200 GFLOP/s are 25,600 fma a nanosecond, 128 a clock and multiprocessor.
+      // 51,200 GFLOP/s are 25,600 fma per nanosecond, 128 per clock and multiprocessor.
       arithmeticLanesPerClock: rate(128),
       issuesPerClock: rate(4),
       specialLanesPerClock: rate(16),
@@ -140,7 +140,7 @@ describe("a report of a GPU", () => {
     const [roofline] = microbenchPlots(gpu);
     expect(roofline).toMatchObject({ id: "roofline", title: "Roofline of A & B" });
     expect(roofline?.notes).toEqual([
-      "Measured: 51.2 TFLOP/s; memory 4.00 TB/s; second-level cache 5.00 TB/s. Memory's ridge is at 12.8 FLOPs a byte.",
+      "Measured: 51.2 TFLOP/s; memory 4.00 TB/s; second-level cache 5.00 TB/s. Memory's ridge is at 12.8 FLOPs per byte.",
     ]);
     expect(roofline?.series.map(({ points }) => points[1])).toEqual([
       { x: 12.8, y: 51_200 },

@@ -14,7 +14,7 @@ import type { RowPoint } from "../point.ts";
 import type { RowProblem } from "../problem.ts";
 import type { RowRung } from "./rung.ts";
 import { s01 } from "./s01-naive.ts";
-import { s02 } from "./s02-subgroup-a-row.ts";
+import { s02 } from "./s02-subgroup-per-row.ts";
 import { s03 } from "./s03-in-registers.ts";
 
 /** In order; each builds on those before. */

@@ -3,7 +3,7 @@ import { SECTOR_BYTES, type RowRung } from "./rung.ts";
 
 export const s01: RowRung = {
   id: "s01",
-  title: "Naive: one invocation a row, three passes",
+  title: "Naive: one invocation per row, three passes",
   idea: `An invocation walks its row three times: for the largest element, for the sum of exponentials relative to that,
 and to write the quotients. Nobody has to talk to anybody. But neighbouring lanes are in neighbouring rows, so what they
 read at the same time lies a row apart.`,

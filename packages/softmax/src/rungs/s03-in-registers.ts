@@ -3,7 +3,7 @@ import type { RowRung } from "./rung.ts";
 
 export const s03: RowRung = {
   id: "s03",
-  title: "In registers: read once, 16 bytes a lane",
+  title: "In registers: read once, 16 bytes per lane",
   idea: `A row of some thousand elements fits into the registers of a subgroup. Each lane reads its part once, four
 neighbouring elements at a time, and everything else happens in registers. The exponentials are kept, too.`,
   point: { reader: "subgroup", subgroups: 4, vector: 4, passes: "one" },

@@ -10,7 +10,7 @@ const SAMPLE_ELEMENTS = 200_000;
 const SMALLEST_SAMPLE = 4;
 /** Reading, computing and writing an element, in operations of the simulator's. */
 const OPERATIONS_PER_ELEMENT = 20;
-/** Floating-point operations an element that nobody does without: one for what is summed, one for the result. */
+/** Floating-point operations per element that nobody does without: one for what is summed, one for the result. */
 const LEAST_FLOPS_PER_ELEMENT = 2;
 
 /** A plan that the study made of a point: its workgroups all do the same. */

@@ -1,4 +1,4 @@
-/** Which keys a query sees. Positions and keys are i32: position p sees key p last under a causal mask. */
+/** Which keys a query sees. Positions and keys are i32: under a causal mask, key p is the last that position p sees. */
 
 import type { Bool, I32 } from "@evolver/kernel";
 

@@ -27,12 +27,12 @@ const counterNotes: readonly CounterNote[] = [
   {
     counters: ["shared wavefronts"],
     applies: (row) => copiesAsynchronously(row) && moreOnHardware(row),
-    why: "an asynchronous copy of 16 bytes a lane counts as 7.25 wavefronts (9.25 in k07), a store of as much as 4",
+    why: "an asynchronous copy of 16 bytes per lane counts as 7.25 wavefronts (9.25 in k07), a store of as much as 4",
   },
   {
     counters: ["barriers, one a subgroup"],
     applies: (row) => pipelineOf(row) === "roles" && moreOnHardware(row),
-    why: "one barrier more a workgroup: phase barriers are initialised before it",
+    why: "one barrier more per workgroup: phase barriers are initialised before it",
   },
   {
     counters: ["global store requests", "global store sectors"],

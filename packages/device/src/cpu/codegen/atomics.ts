@@ -23,7 +23,7 @@ interface Lane {
 /** Does the operation, and sets the old value where the operation gives it. */
 type AtomicCode = (lane: Lane) => void;
 
-/** Memory of two bytes an element has no atomic operations. */
+/** Memory of two bytes per element has no atomic operations. */
 const NONE = null;
 type Cells = Readonly<Record<ElementType, AtomicCode | typeof NONE>>;
 

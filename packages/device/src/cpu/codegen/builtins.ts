@@ -6,7 +6,7 @@ import { rowOf } from "../lookup.ts";
 import { OP } from "../wasm/opcodes.ts";
 import type { Emitter } from "./emitter.ts";
 
-/** The block of arguments of a launch: the workgroup counts, then four bytes a parameter in their order. */
+/** The block of arguments of a launch: the workgroup counts, then four bytes per parameter in their order. */
 export const ARGUMENTS = Object.freeze({ numWorkgroups: 0, params: 12 });
 
 type Axis = 0 | 1 | 2;

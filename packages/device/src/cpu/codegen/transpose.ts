@@ -2,7 +2,7 @@
 
 import type { FunctionBuilder } from "../wasm/encoder.ts";
 
-/** Turns four vectors of four consecutive elements, one a lane, into four vectors of lanes; or back. */
+/** Turns four vectors of four consecutive elements, one per lane, into four vectors of lanes; or back. */
 export function transpose(f: FunctionBuilder, rows: readonly number[], into: readonly number[]): void {
   const [a, b, c, d] = rows as [number, number, number, number];
   const halves = [

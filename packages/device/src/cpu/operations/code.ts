@@ -125,7 +125,7 @@ export const dividedScalar =
     else f.call(division(helpers, op, signed));
   };
 
-/** A shift, by one amount for all lanes or by one a lane; `name` tells helper functions apart. */
+/** A shift, by one amount for all lanes or by one per lane; `name` tells helper functions apart. */
 export const shiftedLanes =
   (name: string, vector: number, scalar: number): OperationCode =>
   ({ f, helpers, operands }) => {

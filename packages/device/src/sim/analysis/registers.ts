@@ -1,5 +1,5 @@
 /**
- * Where values of a kernel live while it runs: how often and how late each is used, and slots of one number a lane in
+ * Where values of a kernel live while it runs: how often and how late each is used, and slots of one number per lane in
  * the register file of a subgroup, which are given to other values after the last use.
  */
 

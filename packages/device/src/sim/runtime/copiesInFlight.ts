@@ -14,7 +14,7 @@ export interface CopyKind {
   readonly memory: number;
   /** That of the memory they come from, if its elements are marked meanwhile. */
   readonly source: number | null;
-  /** Bytes a lane. */
+  /** Bytes per lane. */
   readonly bytes: number;
   /** Writes the data, now. Who does is the copy's actor, or where it has none the lane of each copy. */
   land(copy: CopyInFlight): void;

@@ -56,9 +56,9 @@ export class LaneSet {
 
 export interface RegisterCounts {
   readonly width: number;
-  /** Slots of one 4-byte number a lane. */
+  /** Slots of one 4-byte number per lane. */
   readonly words: number;
-  /** Slots of one double a lane. */
+  /** Slots of one double per lane. */
   readonly doubles: number;
   readonly laneSets: number;
 }

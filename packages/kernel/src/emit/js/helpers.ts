@@ -269,7 +269,7 @@ function scan(values, combine, exclusive) {
   any: { text: "const any = (values) => values.map(() => values.some((value) => value === true));" },
   all: { text: "const all = (values) => values.map(() => values.every((value) => value !== false));" },
   ballot: {
-    text: `/** One bit a lane, in words of 32. */
+    text: `/** One bit per lane, in words of 32. */
 function ballot(values) {
   const words = Array.from({ length: Math.ceil(values.length / 32) }, () => 0);
   values.forEach((value, lane) => {

@@ -218,7 +218,7 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<TestPl
     return [
       ...latencyFigures(`${name}Latency`, `${title}, latency`, latency?.value ?? null, context),
       ...figure(`${name}Peak`, `${title}, throughput`, peak, flops === null ? "Gop/s" : "GFLOP/s"),
-      ...figure(`${name}LanesPerClock`, `${title}, lanes a clock and multiprocessor`, perClock, "lanes"),
+      ...figure(`${name}LanesPerClock`, `${title}, lanes per clock and multiprocessor`, perClock, "lanes"),
     ];
   });
   return {

@@ -125,7 +125,7 @@ export const atomics: Test = {
   id: "atomics",
   title: "Atomics",
   about:
-    "Atomic additions a microsecond, each lane's counted (32 to an instruction on NVIDIA), all multiprocessors together: to one word, to one for each subgroup, and to one for each invocation, in global and in shared memory.",
+    "Atomic additions per microsecond, each lane's counted (32 to an instruction on NVIDIA), all multiprocessors together: to one word, to one for each subgroup, and to one for each invocation, in global and in shared memory.",
   plan: (setup): TestPlan => {
     const spreads: readonly Spread[] = ["one", "subgroup", "each"];
     return {

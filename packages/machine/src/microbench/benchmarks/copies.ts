@@ -162,7 +162,7 @@ export const copies: Test = {
   id: "copies",
   title: "Copies to shared memory",
   about:
-    "Bytes a second from global to shared memory, by two workgroups of 128 on each multiprocessor: loaded and stored, and asynchronous with 1 to 4 groups under way.",
+    "Bytes per second from global to shared memory, by two workgroups of 128 on each multiprocessor: loaded and stored, and asynchronous with 1 to 4 groups under way.",
   plan: (setup): TestPlan => {
     const wanted = bySize(setup, 2 ** 13, 2 ** 20, setup.quick ? 2 ** 25 : 2 ** 27);
     const arrays: Arrays = {

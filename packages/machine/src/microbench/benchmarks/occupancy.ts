@@ -1,5 +1,5 @@
 /**
- * How much parallelism a copy needs: workgroups on a multiprocessor, invocations a workgroup, and shared memory that each
+ * How much parallelism a copy needs: workgroups on a multiprocessor, invocations per workgroup, and shared memory that each
  * workgroup holds on to, which keeps others from running beside it. The knee of each curve is the smallest setting within
  * 3 % of the best; of shared memory it is the largest.
  */
@@ -158,13 +158,13 @@ export const occupancy: Test = {
           figures: [
             ...figure(
               "workgroupsKnee",
-              "workgroups of 256 a multiprocessor that suffice",
+              "workgroups of 256 per multiprocessor that suffice",
               findKnee(points(outcomes, "workgroups"))?.setting ?? null,
               "workgroups",
             ),
             ...figure(
               "blockKnee",
-              "invocations a workgroup that suffice",
+              "invocations per workgroup that suffice",
               findKnee(points(outcomes, "block"))?.setting ?? null,
               "invocations",
             ),
@@ -177,8 +177,8 @@ export const occupancy: Test = {
           ],
           plots: (
             [
-              ["workgroups", "workgroups of 256 a multiprocessor", null],
-              ["block", "invocations a workgroup", null],
+              ["workgroups", "workgroups of 256 per multiprocessor", null],
+              ["block", "invocations per workgroup", null],
               ["shared", "shared memory a workgroup", "bytes"],
             ] as const
           ).map(([kind, x, unit]) => ({

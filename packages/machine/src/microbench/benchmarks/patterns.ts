@@ -199,7 +199,7 @@ const LINE = 256;
 function roundsCase(bytes: number, level: "first-level" | "shared", setup: Setup, layout: Layout): CaseSpec {
   const { data, to } = layout;
   const isShared = level === "shared";
-  // From the shared cache one large workgroup a multiprocessor walks the whole footprint from a start of its own: what it
+  // From the shared cache one large workgroup per multiprocessor walks the whole footprint from a start of its own: what it
   // comes back to has left its own cache long ago, and no workgroup beside it reads what it has just read.
   const block = isShared && setup.size === "full" ? powerOfTwo(Math.min(1024, setup.maxInvocations)) : BLOCK;
   const workgroups = bySize<Count>(setup, 2, 8, { perMultiprocessor: isShared ? 1024 / block : 8 });
@@ -237,7 +237,7 @@ export const patterns: Test = {
   id: "patterns",
   title: "Strides, gathers and caches",
   about:
-    "Useful bytes a second of reads at a stride between neighbours and of reads at random; and of rounds over a footprint that fits a multiprocessor's own cache, or the one that all share.",
+    "Useful bytes per second of reads at a stride between neighbours and of reads at random; and of rounds over a footprint that fits a multiprocessor's own cache, or the one that all share.",
   plan: (setup): TestPlan => {
     const layout = layOut(setup);
     const strides =

@@ -109,7 +109,7 @@ function streamKernel({ name, reads, result }: Operation, shape: Shape): Kernel 
   );
 }
 
-/** One element an invocation, made anew from its index. */
+/** One element per invocation, made anew from its index. */
 function checkElements({ name, result }: Operation): Kernel {
   return once(`check_${name}`, (title) =>
     kernel(
@@ -182,7 +182,7 @@ function streamCase(operation: Operation, shape: Shape, arrays: Arrays): CaseSpe
   const sums = result === null;
   return {
     id: `${name}.v${width}.b${block}.u${unroll}`,
-    name: `${name}, ${width * 4} bytes an access, ${block} × ${unroll}`,
+    name: `${name}, ${width * 4} bytes per access, ${block} × ${unroll}`,
     unit: "GB/s",
     launch: {
       kernel: streamKernel(operation, shape),
@@ -254,7 +254,7 @@ export const streams: Test = {
             {
               id: "streams",
               title: "Memory bandwidth by width of access",
-              x: valueAxis("elements an access", null, { log: true }),
+              x: valueAxis("elements per access", null, { log: true }),
               y: valueAxis("bandwidth", "GB/s"),
               notes: [],
               series: seriesBy(simple, "width", "operation"),

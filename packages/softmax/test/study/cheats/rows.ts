@@ -1,4 +1,4 @@
-/** A row kernel by itself, of which each cheat changes one thing: an invocation a row. */
+/** A row kernel by itself, of which each cheat changes one thing: an invocation per row. */
 
 import { buildPlan, type Plan, type PlanBuild } from "@evolver/device";
 import { buffer, exp, f32, kernel, rsqrt, u32, type F32, type U32 } from "@evolver/kernel";

@@ -9,14 +9,14 @@ import type { LaneGrid } from "../../grid.ts";
 import type { UIndex } from "../../runs.ts";
 
 export interface Exchange {
-  /** Takes what each lane found: [row][slot], for the key of its lane in that slot. */
+  /** Takes each lane's probabilities: [row][slot], for the key that the lane has in that slot. */
   publish(probabilities: readonly (readonly F32[])[]): void;
   /**
-   * Walks the first `count` keys of the group some neighbours at a time: `body` is given the first one's place in the
-   * group and the probabilities [row][neighbour].
+   * Loops over the first `count` keys of the group, several neighbours at a time. `body` gets the place in the group of
+   * the first of them, and the probabilities [row][neighbour].
    */
   walk(count: UIndex, body: (key: UIndex, probabilities: readonly (readonly F32[])[]) => void): void;
-  /** After the last walk over what was published. */
+  /** To be called after the last loop over the published probabilities. */
   release(): void;
 }
 

@@ -3,7 +3,7 @@ import type { F32, U32 } from "@evolver/kernel";
 import { plus } from "../../runs.ts";
 import type { ExchangeMaker } from "./exchange.ts";
 
-/** Each probability is fetched from the lane that has it: one subgroup operation a row and key. */
+/** Each probability is fetched from the lane that has it: one subgroup operation per row and key. */
 export const byShuffle: ExchangeMaker = (gpu, { keyLanes, subgroup, keysPerLane, unroll }, grid) => {
   let published: readonly (readonly F32[])[] = [];
   const fetch = (value: F32, lane: U32): F32 =>

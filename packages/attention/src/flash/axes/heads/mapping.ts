@@ -20,7 +20,7 @@ export interface TilePlace {
 export interface HeadMapping {
   /** Heads that have tiles of their own, in all batches. */
   heads(shape: AttentionShape): number;
-  /** Tiles of each. */
+  /** Tiles per such head. */
   headTiles(shape: AttentionShape, queryRows: number): number;
   place(tile: U32, queryRows: number, scalars: ScalarSymbols): TilePlace;
 }

@@ -2,7 +2,7 @@ import { TileRange, type PipelineMaker } from "./pipeline.ts";
 import type { TileCopies } from "../stage/stage.ts";
 
 /**
- * Two slots of shared memory and one barrier a tile: the next tile is read into registers before the present one is
+ * Two slots of shared memory and one barrier per tile: the next tile is read into registers before the present one is
  * used, and written to the other slot after. The reads are under way while lanes compute.
  */
 export const doubleBuffered: PipelineMaker = (gpu) => ({

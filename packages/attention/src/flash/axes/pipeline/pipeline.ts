@@ -1,4 +1,4 @@
-/** What pipelines are made of: a range of keys, cut into tiles, and what is done with each. */
+/** The interface of pipelines: a range of keys is cut into tiles, and the pipeline copies and uses each tile. */
 
 import { min, select } from "@evolver/kernel";
 import type { Gpu, U32 } from "@evolver/kernel";
@@ -24,11 +24,11 @@ interface Computation {
 }
 
 export interface Pipeline {
-  /** Walks the range tile by tile; each is in place, for all computing invocations, while `use` works with it. */
+  /** Goes through the range tile by tile. Each tile is in place for all computing invocations while `use` works with it. */
   run(stage: Stage, range: KeyRange, computation: Computation): void;
 }
 
-/** Made once a kernel: what it declares lives through all tiles of queries. */
+/** Made once per kernel: what it declares lives through all tiles of queries. */
 export type PipelineMaker = (gpu: Gpu, geometry: Geometry) => Pipeline;
 
 /** A point on the axis. */

@@ -23,7 +23,7 @@ export const ring: PipelineMaker = (gpu, { slots, slotBytes }) => ({
       if (slots === 1) copy(i);
       gpu.copies.await(ahead - 1);
       gpu.barrier();
-      // The slot of the tile before: everybody is done with it.
+      // The slot of the previous tile: all lanes are done with it.
       if (slots > 1) copy(i.add(ahead));
       const { base, count } = tiles.at(i);
       use(stage.tile(base, count, slots === 1 ? 0 : i.remTrunc(slots)));

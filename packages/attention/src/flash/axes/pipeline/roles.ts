@@ -9,8 +9,9 @@ import { TileRange, type Pipeline, type PipelineMaker } from "./pipeline.ts";
 export const PRODUCERS = 2;
 
 /**
- * Some subgroups only copy, the others only compute. Where subgroups can wait for each other, they meet at phase
- * barriers, a pair for each slot of the ring; elsewhere, in one loop with a barrier a tile, each role a tile apart.
+ * Some subgroups only copy, the others only compute. Where subgroups can wait for each other, they synchronise through
+ * two phase barriers per slot of the ring. Elsewhere both roles run in one loop with one barrier per tile, and the
+ * copies are one tile ahead.
  */
 export const roles: PipelineMaker = (gpu, geometry) =>
   gpu.forwardProgress ? waiting(gpu, geometry) : inStep(gpu, geometry);
@@ -19,12 +20,12 @@ function waiting(gpu: Gpu, { slots, slotBytes, producers, subgroups, subgroup }:
   const ring = gpu.pipeline({
     stages: slots,
     producers: producers * subgroup,
-    // One lane of each subgroup speaks for it.
+    // One lane of each subgroup arrives for the whole subgroup.
     consumers: subgroups,
     bytes: slotBytes,
     name: "kv",
   });
-  /** Tiles of keys so far, over all tiles of queries: phases go on. */
+  /** Tiles of keys so far, over all tiles of queries, because the phases of the barriers are never reset. */
   const done = gpu.var(u32, 0, "done");
   return {
     run(stage, range, { start, use, finish }) {

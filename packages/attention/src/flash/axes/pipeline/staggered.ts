@@ -3,8 +3,8 @@ import { TileRange, type PipelineMaker } from "./pipeline.ts";
 import type { TileCopies, TilePart } from "../stage/stage.ts";
 
 /**
- * Asynchronous copies half a tile apart: the values of a tile are on their way while its keys are used, and the next
- * keys while its values are. So copies overlap with computing though shared memory holds one tile only.
+ * Asynchronous copies of half a tile: the values of a tile are copied while its keys are used, and the next tile's keys
+ * while its values are used. So copies overlap with computing, though shared memory holds only one tile.
  */
 export const staggered: PipelineMaker = (gpu) => ({
   run(stage, range, { start, score, accumulate, finish }) {

@@ -1,7 +1,7 @@
 import { min } from "@evolver/kernel";
 import type { PipelineMaker } from "./pipeline.ts";
 
-/** Copy, wait, use, wait: nobody computes while a tile is on its way. */
+/** Copy, wait, use, wait: no invocation computes while a tile is being copied. */
 export const synchronous: PipelineMaker = (gpu) => ({
   run(stage, { from, to }, { start, use, finish }) {
     start();

@@ -3,14 +3,15 @@ import type { U32 } from "@evolver/kernel";
 import type { QueueSymbols } from "../../params.ts";
 import type { Schedule, Tiling } from "./schedule.ts";
 
-/** What K and V of the heads in progress may take, to stay in a second-level cache; FlashAttention-3's number. */
+/** The bytes that K and V of the heads in progress may take, to stay in a second-level cache; FlashAttention-3's number. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
 /**
- * A fixed number of workgroups, each of which takes tiles until there are none: whoever is done early takes more.
+ * A fixed number of workgroups. Each takes tiles from a counter until there are none, so a workgroup that is done early
+ * takes more.
  *
- * Each workgroup asks once in vain. So the counter ends at tiles + workgroups, and the workgroup that asks last knows
- * it and sets the counter back: nobody will touch it any more, and the next launch finds a zero.
+ * Each workgroup adds to the counter once more than it gets tiles. So the counter ends at tiles + workgroups. The
+ * workgroup that adds last sees this and sets the counter back to zero, for the next launch.
  */
 export const persistent: Schedule = {
   sharedBytes: elementBytes("u32"),
@@ -27,7 +28,7 @@ export const persistent: Schedule = {
     const asker = gpu.localIndex.eq(0);
     const answer = gpu.shared(u32, 1, "answer");
     const taken = gpu.var(u32, 0, "taken");
-    // The barriers of the uniform load also part the last use of shared memory by a tile from the first by the next.
+    // The barriers of the uniform load also separate one tile's last use of shared memory from the next tile's first.
     const take = (): void => {
       gpu.if(asker, () => answer.set(0, tiles.add(0, 1)));
       taken.set(gpu.uniformLoad(answer, 0));
@@ -46,8 +47,8 @@ export const persistent: Schedule = {
 };
 
 /**
- * The last tiles of all heads of a section, then those before them: long tiles that start late keep everyone waiting.
- * Section by section, so that what is read meanwhile stays in the cache.
+ * The last tiles of all heads of a section first, then those before them: under a causal mask the last tiles are the
+ * longest, and a long tile that starts late delays the end. Section by section, so that K and V stay in the cache.
  */
 function lastTilesFirst(index: U32, { headTiles, tileHeads, sectionHeads: heads }: QueueSymbols): U32 {
   const firstHead = index.divTrunc(heads.mul(headTiles)).mul(heads);

@@ -29,7 +29,7 @@ export interface Schedule {
   /**
    * Records the computation of all tiles of a workgroup. Shared memory may be reused from one to the next.
    *
-   * @param longestFirst whether later tiles of a head take longer, and had better start first
+   * @param longestFirst whether later tiles of a head take longer, and should start first
    */
   forEachTile(gpu: Gpu, symbols: FlashSymbols, longestFirst: boolean, compute: (tile: U32) => void): void;
 }

@@ -3,7 +3,7 @@ import type { U32 } from "@evolver/kernel";
 import { readRun, type UIndex } from "../../runs.ts";
 import type { StageMaker } from "./stage.ts";
 
-/** Straight from global memory, each row of queries anew; whatever reuse there is, caches must find. */
+/** Straight from global memory, once per query row. Only caches can save reads. */
 export const globalStage: StageMaker = (_gpu, geometry) => (keys, values) => ({
   keyRows: geometry.groupKeys,
   copies: null,

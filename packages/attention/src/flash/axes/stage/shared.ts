@@ -5,7 +5,7 @@ import { plus, readRun, times } from "../../runs.ts";
 import type { StageMaker } from "./stage.ts";
 
 /**
- * Tiles in shared memory, copied by a crew together: each element is read from global memory once a workgroup, in
+ * Tiles in shared memory, which a crew of subgroups copies together: each element is read from global memory once per workgroup, in
  * whole sectors. Rows that do not exist hold zeros, so that memory past the end is never read and cannot reach a
  * result.
  */

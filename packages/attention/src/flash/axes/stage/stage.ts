@@ -24,16 +24,16 @@ export type TilePart = "keys" | "values";
 
 /** Ways to bring keys [base, base + count) into a slot of shared memory, by all invocations of the crew. */
 export interface TileCopies {
-  /** At once. */
+  /** Copies at once and waits. */
   copy(base: U32, count: U32, slot: UIndex): void;
-  /** Reads at once, nothing where count is 0; what it gives writes to the slot. */
+  /** Reads into registers, nothing where count is 0. The returned function writes them to the slot. */
   fetch(base: U32, count: U32): (slot: UIndex) => void;
-  /** Asynchronously; all of it, or a part. */
+  /** Copies asynchronously: keys and values, or one of them. */
   start(base: U32, count: U32, slot: UIndex, part?: TilePart): void;
 }
 
 export interface Stage {
-  /** Keys a tile. */
+  /** Keys per tile. */
   readonly keyRows: number;
   /** Null where tiles need no copy. */
   readonly copies: TileCopies | null;

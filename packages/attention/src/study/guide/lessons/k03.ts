@@ -1,13 +1,13 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k03: Lesson = {
-  folklore: `"Tiling saves traffic in proportion to the tile", as if the size of the tile of keys mattered; and "eight times
+  folklore: `"Tiling saves traffic in proportion to the tile", as if the number of keys in the tile mattered; and "eight times
 fewer bytes make it eight times as fast".`,
   questions: [
     {
-      question: "Which extent of the tile saves bytes: its keys or its query rows?",
-      answer: `The query rows. K and V are read once for each tile of queries, so R rows a workgroup divide their bytes by R.
-The number of keys in the tile decides only how often the workgroup meets, and how much shared memory it needs.`,
+      question: "What saves bytes: more keys in a tile, or more query rows that share it?",
+      answer: `The query rows. K and V are read once for each tile of queries, so R rows per workgroup divide their bytes by R.
+The number of keys in the tile decides only how many barriers there are, and how much shared memory it needs.`,
     },
     {
       question: "All bytes read fall from 2,113,536 to 278,528. Why is that 7.6 times and not 8?",
@@ -16,14 +16,14 @@ both rungs read once. The claim is about K and V for that reason.`,
     },
     {
       question: "What happens without the barrier after a tile is used? How would one notice?",
-      answer: `A subgroup that is done early copies the next tile over the one that a slower subgroup still reads: wrong results
-now and then, depending on timing. A test on one card may pass a thousand times. The simulator reports a race with both
-lines, since no barrier orders the two accesses, under every schedule.`,
+      answer: `A subgroup that is done early copies the next tile over the one that a slower subgroup still reads. Results are
+wrong now and then, depending on timing; a test on one card may pass a thousand times. The simulator reports a race with both
+lines under every schedule, since no barrier orders the two accesses.`,
     },
     {
-      question: "How many query rows must share a tile before arithmetic and not memory is the limit?",
+      question: "How many query rows must share a tile before arithmetic is the limit instead of memory?",
       answer: `An element of K or V is 4 bytes and gives each row one multiplication and one addition: R rows make R / 2
-operations a byte. A card with 67 TFLOP/s of float32 and 4.8 TB/s has 14 operations a byte, so 28 rows if each tile
+operations per byte. A card with 67 TFLOP/s of float32 and 4.8 TB/s has 14 operations per byte, so 28 rows if each tile
 came from memory. Caches lower that: other workgroups of the same head read the same tiles at about the same time.`,
     },
     {
@@ -33,8 +33,8 @@ a lane holds itself. That also lowers the reads of shared memory, which this run
 the whole tile. It is what k11 does.`,
     },
     {
-      question: "What if the queries are no multiple of eight?",
-      answer: `The last tile has rows that do not exist. Their queries are zeros in shared memory, they are computed like the
+      question: "What if the number of queries is not a multiple of eight?",
+      answer: `The last tile has rows that do not exist. Their queries are zeros in shared memory. They are computed like the
 others, and only the store is left out. So one query row costs as much as eight, which matters for decoding (k09).`,
     },
   ],

@@ -24,13 +24,13 @@ thirtytwofold.`,
     {
       question: "Why does V get neither padding nor swizzle?",
       answer: `For outputs all lanes read the same row, neighbouring lanes at neighbouring columns. 32 lanes with 8 bytes each are 256
-bytes in a row: two passes, and no layout makes them fewer. A tool that reports no conflict there is right.`,
+bytes in a row: two passes, and no layout needs fewer. A tool that reports no conflict there is right.`,
     },
     {
       question: "When would you swizzle nevertheless?",
-      answer: `Where memory is short, or where the tile's extents have to stay powers of two, as tensor copies and matrix
-instructions on Hopper want them. Here it saves 512 bytes a tile and costs integer operations on each read. It is free of
-conflicts only where a key is a power of two of vectors.`,
+      answer: `Where shared memory is short, or where the tile's extents must be powers of two, as tensor copies and matrix
+instructions on Hopper need them. Here it saves 512 bytes per tile and costs integer operations on each read. It is free of
+conflicts only where the number of vectors per key is a power of two.`,
     },
     {
       question: "The head dimension is 59. Which layout is needed?",

@@ -12,15 +12,15 @@ they fill the slot again.`,
     },
     {
       question: "Why is there a barrier of the subgroup before one lane releases the slot?",
-      answer: `That lane speaks for all 32. Without the barrier it could arrive while another lane of its subgroup still reads, the
-producers would fill the slot, and that lane would read the next tile. A subgroup's lanes need not be in step.`,
+      answer: `That lane arrives for all 32. Without the barrier it could arrive while another lane of its subgroup still reads. The
+producers would then fill the slot, and the other lane would read the next tile. Lanes of a subgroup need not run in lockstep.`,
     },
     {
       question:
-        "What is the parity of a phase, and what goes wrong if it starts anew with each tile of queries?",
-      answer: `A phase barrier knows only whether its present phase is odd or even; who waits says which of the two shall be over.
-Use n of a ring of s slots is in phase n div s. If a persistent workgroup counts from 0 again while the barriers go on, it
-waits for a phase that is over already, or for one that never comes. So n counts on over all tiles.`,
+        "What is the parity of a phase, and what goes wrong if it restarts with each tile of queries?",
+      answer: `A phase barrier stores only whether its current phase is odd or even; a waiting lane says for the end of which of the
+two it waits. Use n of a ring of s slots is in phase n div s. If a persistent workgroup counts from 0 again while the barriers
+keep their phase, it waits for a phase that is already over, or for one that never ends. So n is never reset between tiles.`,
     },
     {
       question: "Why does the rung read 11/8 of k06's bytes of K and V?",
@@ -29,15 +29,15 @@ rows) instead of 8, and each reads all of K and V.`,
     },
     {
       question: "How can WebGPU run this rung, when its subgroups cannot wait for each other?",
-      answer: `In step: both roles run in one loop, the producers a tile ahead, with a barrier of the workgroup after each turn.
-WGSL allows barriers only where the whole workgroup comes by, so they stand at the level of the loop, and the roles' bodies
-between them. It is correct, and has the barriers that roles were to save.`,
+      answer: `Both roles run in one loop, the producers one tile ahead, with a barrier of the workgroup after each iteration.
+WGSL allows barriers only in uniform control flow, so they stand in the loop itself, and the roles' bodies between them. It is
+correct, but it has the barriers that roles are meant to save.`,
     },
     {
       question: "When do roles pay?",
       answer: `When producing costs next to nothing: on Hopper one lane starts a tensor copy of a whole tile, and the producers give
 most of their registers to the consumers, which need them for matrix instructions. Here producers are a quarter of the
-subgroups, and copy 16 bytes a lane.`,
+subgroups, and copy 16 bytes per lane.`,
     },
   ],
 };

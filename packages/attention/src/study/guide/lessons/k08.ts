@@ -5,15 +5,15 @@ export const k08: Lesson = {
   questions: [
     {
       question: "The counter is never cleared by the host. How is it 0 again for the next launch?",
-      answer: `Every workgroup asks until it gets a number past the last tile, so each asks exactly once in vain, and the counter
-ends at tiles plus workgroups. Whoever gets the last of those numbers knows that nobody will ask again, and writes 0. With 32
-tiles and 3 workgroups that is 32 + 3 + 1 = 36 atomic operations.`,
+      answer: `Every workgroup asks until it gets a number past the last tile. So each gets exactly one such number, and the counter
+ends at tiles plus workgroups. The workgroup that gets the last number knows that no other will ask again, and writes 0. With
+32 tiles and 3 workgroups that is 32 + 3 + 1 = 36 atomic operations.`,
     },
     {
-      question: "Why two barriers a question?",
-      answer: `One lane asks and writes the answer to shared memory. The first barrier: nobody reads before it is written. The
-second: nobody goes on, and overwrites it with the next answer, before all have read it. They also part the last use of the
-tiles in shared memory from the first write for the next tile of queries.`,
+      question: "Why two barriers per request to the counter?",
+      answer: `One lane adds to the counter and writes the result to shared memory. The first barrier makes all lanes read it only
+after it is written. The second makes sure that all lanes have read it before the next result overwrites it. They also
+separate the last use of the tiles in shared memory from the first write for the next tile of queries.`,
     },
     {
       question: "Why are the longest tiles handed out first?",
@@ -29,14 +29,14 @@ number.`,
     },
     {
       question: "Two launches of this kernel run at the same time on two streams. What has to be different?",
-      answer: `Each needs a counter of its own. With a shared one they take each other's tiles, and neither computes all of its
-own. The buffer belongs to the launch: one after another may use it, two at a time may not.`,
+      answer: `Each needs its own counter. With a shared one they take each other's tiles, and neither computes all of its own
+tiles. Launches that run one after another may share the counter; two at the same time may not.`,
     },
     {
       question: "When is there nothing to gain?",
-      answer: `When tiles are alike and many. The hardware starts a workgroup wherever one ends, which hands tiles out as well as a
-counter does, without its barriers. There is something to gain where lengths differ (causal, ragged), where the number of
-workgroups is a little more than fit at once, or where a workgroup's start costs much.`,
+      answer: `When there are many tiles of equal length. The hardware starts a workgroup whenever one ends, which distributes tiles
+as well as a counter does, without its barriers. There is something to gain where lengths differ (causal, ragged), where the
+number of workgroups is a little more than fit at once, or where starting a workgroup costs much.`,
     },
   ],
 };

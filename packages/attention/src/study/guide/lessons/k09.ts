@@ -6,15 +6,15 @@ there are fewer of them.`,
   questions: [
     {
       question: "Which key head does query head h read, and what is the classic mistake?",
-      answer: `h div (query heads / key heads): neighbouring query heads share one. The mistakes are h mod key heads, which is
-right for one group only and plausible elsewhere, and repeating K and V in memory, which is right and reads them from as many
-places as there are query heads.`,
+      answer: `h div (query heads / key heads): neighbouring query heads share one. One mistake is h mod key heads, which is right
+for a single key head and looks plausible elsewhere. The other is to repeat K and V in memory, which gives the right
+result but reads them from as many places as there are query heads.`,
     },
     {
       question:
         "Decoding has one query. Why does indexing by head read K and V four times for a group of four?",
       answer: `Every tile of queries reads all of K and V for its rows, and by index a tile belongs to one query head. One query and
-four heads are four tiles with one row each. Caches may serve three of the four, but they are asked for, and each tile also
+four heads are four tiles with one row each. Caches may serve three of the four, but each tile still requests them, and also
 computes seven rows that do not exist.`,
     },
     {
@@ -25,14 +25,14 @@ are two neighbouring positions, and under a causal mask nearly all keys that the
     },
     {
       question: "When does packing save nothing?",
-      answer: `When each head has queries enough to fill its tiles. 64 queries of four heads are 256 rows, 32 tiles of eight, packed
+      answer: `When each head has enough queries to fill its tiles. 64 queries of four heads are 256 rows, 32 tiles of eight, packed
 or not, and each tile reads K and V once. It pays for decoding, and for short or ragged queries.`,
     },
     {
       question: "What does packing cost?",
-      answer: `A division by the group and its remainder for each row that is loaded, masked and stored: integer operations. Where
-neighbouring rows are neighbouring heads, they are a head's stride apart in memory, so that queries and outputs are read and
-written in pieces of one row. Both are small beside the keys.`,
+      answer: `Integer operations: a division by the group's size, with remainder, for each row that is loaded, masked and stored.
+Neighbouring rows of neighbouring heads are a head's stride apart in memory, so that queries and outputs are read and written
+in pieces of one row. Both costs are small beside those of the keys.`,
     },
     {
       question: "Does the tile have to hold a whole number of groups?",

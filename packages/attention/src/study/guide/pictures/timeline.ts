@@ -91,7 +91,7 @@ function doubleBuffered(): Timeline {
       { name: "slot 1", bars: slots[1] ?? [] },
     ],
     barriers,
-    note: "The next tile is read into registers before this one is used, and put into the other slot after: one barrier a tile.",
+    note: "The next tile is read into registers before this one is used, and put into the other slot after: one barrier per tile.",
   };
 }
 
@@ -191,7 +191,7 @@ function staggered(): Timeline {
       { name: "values' slot", bars: values },
     ],
     barriers,
-    note: "Values fly while keys are used, keys while values are: two barriers a tile, and one slot of each.",
+    note: "Values fly while keys are used, keys while values are: two barriers per tile, and one slot of each.",
   };
 }
 

@@ -3,7 +3,7 @@ import { SECTOR_BYTES, type RowRung } from "./rung.ts";
 
 export const s02: RowRung = {
   id: "s02",
-  title: "A subgroup a row: neighbouring lanes read neighbouring elements",
+  title: "A subgroup per row: neighbouring lanes read neighbouring elements",
   idea: `The lanes of a subgroup share a row, each with every 32nd element, and find maximum and sum together by exchanging
 registers. What they read at the same time lies side by side, so that all of a sector is used.`,
   point: { reader: "subgroup", subgroups: 4, vector: 1, passes: "three" },

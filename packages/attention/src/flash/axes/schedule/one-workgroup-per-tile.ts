@@ -1,7 +1,7 @@
 import type { Schedule } from "./schedule.ts";
 
 /** As many workgroups as tiles, in the order of the tiles; the linear index has no limit on any axis of the grid. */
-export const oneWorkgroupATile: Schedule = {
+export const oneWorkgroupPerTile: Schedule = {
   sharedBytes: 0,
   scratch: [],
   scalars: () => ({}),
