@@ -3,5 +3,5 @@
 import { openDevice } from "@evolver/device";
 import { goldenSuite, layerSuite } from "./support/golden-suite.ts";
 
-goldenSuite("sim", () => openDevice("sim", { subgroup: 32, counters: false }));
-layerSuite("sim", () => openDevice("sim", { subgroup: 32, counters: false }), 96);
+goldenSuite("sim", () => openDevice("sim", { subgroup: 32, counters: false }), { share: 3 });
+layerSuite("sim", () => openDevice("sim", { subgroup: 32, counters: false }), 96, 3);

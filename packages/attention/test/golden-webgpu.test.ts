@@ -19,6 +19,6 @@ requireOptional(
       useSwiftShader();
       return openDevice("webgpu");
     },
-    LOG_ERROR,
+    { share: 6, lseSlack: LOG_ERROR },
   );
 });

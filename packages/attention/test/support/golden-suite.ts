@@ -4,6 +4,7 @@ import type { Device } from "@evolver/device";
 import { attentionTruth, ladder } from "@evolver/attention";
 import type { AttentionTruth } from "@evolver/attention";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { inFull } from "../../../../test/support/full.ts";
 import { requireData } from "../../../../test/support/optional.ts";
 import { GOLDEN_FILES, LAYER_FILES, loadGoldenCases, loadLayer, ulp } from "./golden.ts";
 import type { ExpectedCase } from "./golden.ts";
@@ -31,8 +32,17 @@ function largestError(actual: Float32Array, golden: Float32Array): number {
   return largest;
 }
 
-/** @param lseSlack what the device's logarithm may be off by, absolutely; 0 where it is ours */
-export function goldenSuite(title: string, open: () => Promise<Device>, lseSlack = 0): void {
+/**
+ * @param share one of so many cases goes to a rung, others to the next, so that each case is run by several rungs; all under
+ *   `npm run test:full`
+ * @param lseSlack what the device's logarithm may be off by, absolutely; 0 where it is ours
+ */
+export function goldenSuite(
+  title: string,
+  open: () => Promise<Device>,
+  { share = 1, lseSlack = 0 }: { readonly share?: number; readonly lseSlack?: number } = {},
+): void {
+  const step = inFull(1, share);
   requireData(...GOLDEN_FILES)(`golden cases on ${title}`, () => {
     let device: Device;
     beforeAll(async () => {
@@ -40,9 +50,9 @@ export function goldenSuite(title: string, open: () => Promise<Device>, lseSlack
     });
     afterAll(() => device.close());
     const cases = loadGoldenCases();
-    it.each(ladder)("$id", async ({ point }) => {
+    it.each(ladder.map((rung, r) => ({ ...rung, r })))("$id", async ({ point, r }) => {
       const wrong: string[] = [];
-      for (const golden of cases) {
+      for (const golden of cases.filter((_, c) => (c + r) % step === 0)) {
         const { name, problem, inputs, errF32, maxAbs } = golden;
         const { verdict, o, lse } = await checkPointOn(device, point, problem, inputs, truthOf(golden));
         if (verdict !== "right") wrong.push(`${name}: ${verdict}`);
@@ -58,16 +68,20 @@ export function goldenSuite(title: string, open: () => Promise<Device>, lseSlack
   });
 }
 
-/** @param positions how many of the 512 positions to run */
-export function layerSuite(title: string, open: () => Promise<Device>, positions: number): void {
+/**
+ * @param positions how many of the 512 positions to run
+ * @param share as for the golden cases: a rung runs one of so many layers
+ */
+export function layerSuite(title: string, open: () => Promise<Device>, positions: number, share = 1): void {
+  const step = inFull(1, share);
   requireData(...LAYER_FILES)(`a real model's layers on ${title}`, () => {
     let device: Device;
     beforeAll(async () => {
       device = await open();
     });
     afterAll(() => device.close());
-    it.each(ladder)("$id", async ({ point }) => {
-      for (const file of LAYER_FILES) {
+    it.each(ladder.map((rung, r) => ({ ...rung, r })))("$id", async ({ point, r }) => {
+      for (const file of LAYER_FILES.filter((_, l) => (l + r) % step === 0)) {
         const layer = loadLayer(file, positions);
         const { verdict, o } = await checkPointOn(device, point, layer.problem, layer.inputs);
         expect(verdict).toBe("right");

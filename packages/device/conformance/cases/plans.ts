@@ -54,7 +54,7 @@ const bindChain = (device: Device) => bindPlan(device, chain(device), { inputs: 
 
 export const planCases: readonly DeviceCase[] = [
   {
-    name: "a plan of three launches, run again and again",
+    name: "device: a plan of three launches, run again and again",
     async check(device) {
       const bound = await bindChain(device);
       for (let k = 1; k <= ROUNDS; k++) {
@@ -66,7 +66,7 @@ export const planCases: readonly DeviceCase[] = [
     },
   },
   {
-    name: "a plan's launches are enqueued without waiting, and run in order",
+    name: "device: a plan's launches are enqueued without waiting, and run in order",
     async check(device) {
       const bound = await bindChain(device);
       const { enqueue } = bound;
@@ -84,7 +84,7 @@ export const planCases: readonly DeviceCase[] = [
     },
   },
   {
-    name: "a plan captured as a graph, where the driver has graphs, does the same each time",
+    name: "device: a plan captured as a graph, where the driver has graphs, does the same each time",
     async check(device) {
       const bound = await bindChain(device);
       const graph = bound.capture();
