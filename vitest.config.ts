@@ -1,8 +1,25 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * What takes some seconds by itself on a quiet machine: browsers, compilers, other processes, and large products of
+ * cases. `npm run test:fast` leaves them out.
+ */
+const SLOW = [
+  "packages/attention/test/{golden-cpu,golden-sim,golden-webgpu,hip,hostile,kernels/compile,kernels/packed,kernels/persistent,kernels/pipelines,properties,space,study/extrapolate,study/judge,study/ladder,study/ncu,study/peers,study/selftest,tolerance}.test.ts",
+  "packages/cli/test/{bench,check,findings,guide,long,policy}.test.ts",
+  "packages/device/test/{browser/conformance,conformance/cli,conformance/sim,conformance/webgpu,hip/conformance,property/devices,property/webgpu,sim/oracle}.test.ts",
+  "packages/guide/test/collect.test.ts",
+  "packages/kernel/test/{emit/compile,emit/hip-run,emit/selftest}.test.ts",
+  "packages/lab/test/{evolve,judge,second-look,whole,workspace}.test.ts",
+  "packages/machine/test/{microbench/cases,microbench/loops,microbench/suite}.test.ts",
+  "packages/softmax/test/{study/judge,study/study}.test.ts",
+  "test/{docs,support,web}.test.ts",
+];
+
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(process.env["EVOLVER_TEST_FAST"] === "1" ? SLOW : [])],
     // Processes, not threads: tests start workers of their own and send signals.
     pool: "forks",
     // Only so that a test that hangs ends: how long one takes says nothing of what it tests, least of all on a busy machine.
