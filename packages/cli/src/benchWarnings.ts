@@ -1,4 +1,4 @@
-/** What makes a microbenchmark's figures doubtful: repetitions that differ much, or figures that contradict each other. */
+/** Warnings about doubtful microbenchmark results: repetitions that differ much, or results that contradict each other. */
 
 import type { MicrobenchReport } from "@evolver/machine";
 
@@ -24,7 +24,7 @@ export function benchWarnings(
     );
   if (saved && memory !== undefined && cache !== undefined && cache < memory)
     lines.push(
-      `warning: the shared cache was measured slower (${cache.toPrecision(3)} GB/s) than memory (${memory.toPrecision(3)} GB/s), which cannot be; measure again before you use the profile`,
+      `warning: the shared cache was measured slower (${cache.toPrecision(3)} GB/s) than memory (${memory.toPrecision(3)} GB/s), which is impossible; measure again before you use the profile`,
     );
   return lines;
 }

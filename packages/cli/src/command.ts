@@ -1,4 +1,4 @@
-/** What a file below commands/ gives: a command with its options, its help, and what it does. */
+/** What each file in commands/ exports: a command with its options, its help and its action. */
 
 import { Command } from "commander";
 import { jsonOption, verboseOption } from "./options.ts";
@@ -10,10 +10,10 @@ export interface CommandContext {
   finish(code: number): void;
 }
 
-/** Makes a command. Called only where it is run, or its help is wanted. */
+/** Makes a command. Called only when it is run or its help is shown. */
 export type MakeCommand = (context: CommandContext) => Command | Promise<Command>;
 
-/** A command with the options that all have. */
+/** A command with the options that all commands have. */
 export function newCommand(name: string, description: string): Command {
   return new Command(name).description(description).addOption(jsonOption()).addOption(verboseOption());
 }

@@ -1,6 +1,6 @@
 /**
- * The launch that `evolver check` runs: the kernel's own `example`, what the command line says, and a guess for the
- * rest. A guess is ragged on purpose, so that a missing bounds check shows.
+ * The launch that `evolver check` runs: the kernel's own `example`, the command line's arguments, and guesses for the
+ * rest. Guessed sizes are no multiple of the workgroup's, so that a missing bounds check shows.
  */
 
 import { type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";

@@ -1,6 +1,6 @@
 /**
- * The self-test of a user's kernel: its example launch, and what the simulator makes of it as the expected values. A
- * kernel that the simulator finds fault with gets no self-test.
+ * The self-test of a user's kernel: its example launch, with the simulator's results as the expected values. A kernel
+ * for which the simulator reports findings gets no self-test.
  */
 
 import { openSim, type AnyTypedArray, type DeviceBuffer, type Launch } from "@evolver/device";

@@ -1,4 +1,4 @@
-/** Ctrl-C in long work: the first asks it to stop where nothing is lost, a second ends the process at once. */
+/** Ctrl-C in long work: the first stops it at a point where nothing is lost, the second ends the process at once. */
 
 import { EXIT } from "./output.ts";
 import type { Progress } from "./progress.ts";
@@ -13,7 +13,7 @@ export function stopOnSignals(progress: Progress): Interruption {
   const controller = new AbortController();
   const stop = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    progress.line("stopping after writing what is complete; again to stop at once");
+    progress.line("stopping after complete results are written; press Ctrl-C again to stop at once");
     controller.abort();
   };
   process.on("SIGINT", stop);

@@ -49,7 +49,7 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
     const what = error instanceof Error ? error.message : String(error);
     throw new EvolverError("FILE_NOT_LOADED", `${path} could not be loaded: ${what}`, {
       where: placeOf(error),
-      hint: "the file must run under Node as it is: type annotations are stripped, enums and namespaces are not supported",
+      hint: "the file must run under Node directly: types are stripped, enums and namespaces are not supported",
       cause: error,
     });
   }
@@ -57,7 +57,7 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
 
 const OWN_FOLDER = fileURLToPath(new URL(".", import.meta.url));
 
-/** Standard output is for the answer: what the file, or a body later, prints goes to standard error. */
+/** Standard output is only for the answer, so whatever the file or a kernel's body prints goes to standard error. */
 function logToStderr(): void {
   console.log = console.info = console.debug = console.error;
 }

@@ -1,11 +1,11 @@
-/** The command line: which commands there are. What each takes and does is in a file of its own under commands/. */
+/** The command line: the table of commands. Each command's options and action are in its own file in commands/. */
 
 import { Command, CommanderError } from "commander";
 import { EvolverError } from "@evolver/base";
 import type { CommandContext, MakeCommand } from "./command.ts";
 import { EXIT, printError } from "./output.ts";
 
-/** In the order of the help. Loaded when it is run, or its help is wanted. */
+/** In the order of the help. Each is loaded only when it is run or its help is shown. */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   devices: async () => (await import("./commands/devices.ts")).devicesCommand,
   check: async () => (await import("./commands/check.ts")).checkCommand,
@@ -39,7 +39,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Errors that are answers (the work was done and failed) rather than misuse. */
+/** Errors that are answers (the work was done and failed), not wrong use. */
 const ANSWERS_NO: ReadonlySet<string> = new Set([
   "KERNEL_FINDINGS",
   "KERNEL_TRAP",
@@ -51,7 +51,7 @@ const ANSWERS_NO: ReadonlySet<string> = new Set([
 async function buildProgram(context: CommandContext): Promise<Command> {
   const program = new Command("evolver")
     .description(
-      "A self-evolving GPU lab: kernels in TypeScript, verified, measured, and made faster cycle by cycle.",
+      "A GPU lab that improves kernels: write them in TypeScript, verify and measure them, make them faster in cycles.",
     )
     .version("0.1.0");
   const [first = ""] = context.args;

@@ -2,7 +2,7 @@
 
 import { EvolverError } from "@evolver/base";
 
-/** Done; the answer is no; misuse; stopped by Ctrl-C, as shells have it. */
+/** Done; the answer is no; wrong use; stopped by Ctrl-C, with the code that shells use. */
 export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2, interrupted: 130 });
 
 export function printJson(document: unknown): void {
@@ -26,7 +26,7 @@ export function printError(error: unknown, verbose: boolean): void {
   }
   const text = verbose ? inspect(error) : error instanceof Error ? error.message : String(error);
   process.stderr.write(
-    `error[UNEXPECTED]: ${text}\n  help: this is a fault of the program; run again with --verbose to see where\n`,
+    `error[UNEXPECTED]: ${text}\n  help: this is a bug in Evolver; run again with --verbose to see where\n`,
   );
 }
 

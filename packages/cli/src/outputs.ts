@@ -1,7 +1,7 @@
 /**
- * Files and folders that a command writes. They are tried before the work, so that its results have a place, and each
- * file is written whole or not at all. Folders are made one by one: Node's recursive mkdir does not end where the system
- * says that a folder is missing right after its parent was found, as below /proc.
+ * Files and folders that a command writes. Whether they can be written is checked before the work, so that no result is lost.
+ * Each file is written completely or not at all. Folders are made one by one, because Node's recursive mkdir never ends where
+ * the system says that a folder is missing although its parent exists, as in /proc.
  */
 
 import type { Stats } from "node:fs";
@@ -48,7 +48,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
   const found = await statOf(path);
   const target = found === null ? path : await realpath(path);
   const draft = `${target}.${process.pid}.part`;
-  // A pipe or a terminal is written to, and so is a file whose folder may not be changed.
+  // Pipes and terminals are written directly, and so are files in a folder that may not be changed.
   const direct = found !== null && (!found.isFile() || !(await isWritable(dirname(target))));
   if (direct) return writeTo(target, text);
   try {
@@ -69,7 +69,7 @@ async function writeTo(path: string, text: string, mode?: number): Promise<void>
   }
 }
 
-/** Makes a file that is not there, and the folders that it needs, and takes all of it away again. */
+/** Makes a file that does not exist, with the folders that it needs, and then removes all of them again. */
 async function tryFile(path: string): Promise<void> {
   const made: string[] = [];
   try {
@@ -77,12 +77,12 @@ async function tryFile(path: string): Promise<void> {
     await (await open(path, "wx")).close();
     await rm(path);
   } finally {
-    // One that somebody else has put something into stays.
+    // A folder that another process has put a file into stays.
     for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
   }
 }
 
-/** Gives those that it made, the outermost first; if it fails, it has made none. */
+/** Returns the folders that it made, the outermost first; if it fails, it has made none. */
 async function makeFolders(path: string): Promise<string[]> {
   const missing: string[] = [];
   let nearest = path;
@@ -103,7 +103,7 @@ async function makeFolders(path: string): Promise<string[]> {
   }
 }
 
-/** False if somebody else was faster. */
+/** False if another process made it first. */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path);

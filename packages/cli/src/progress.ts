@@ -3,9 +3,9 @@
 export interface Progress {
   /** A line that stays. */
   line(text: string): void;
-  /** How far the work is; `done` of `total` steps, and what it is doing. */
+  /** Shows that `done` of `total` steps are complete, and what runs now. */
   step(done: number, total: number, text: string): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void;
 }
 
@@ -39,7 +39,7 @@ function terminalProgress(stream: NodeJS.WriteStream): Progress {
   };
 }
 
-/** Every tenth of the way at most, so that logs stay readable. */
+/** At most ten lines in all, so that logs stay readable. */
 function plainProgress(stream: NodeJS.WriteStream): Progress {
   let reported = -1;
   return {

@@ -1,6 +1,6 @@
 /**
- * Lets a kernel file anywhere on the disk import @evolver/kernel and its siblings: where the file's own folders do
- * not have them, those of this installation are taken. So the kernels of a file are of the same class as ours.
+ * Lets a kernel file anywhere on the disk import @evolver/kernel and the other packages: where the file's own folders do
+ * not have them, those of this installation are used. So the file's kernels are instances of our own Kernel class.
  */
 
 import { registerHooks } from "node:module";

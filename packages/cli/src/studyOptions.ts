@@ -8,7 +8,7 @@ import { loadStudy, studyNames } from "@evolver/studies";
 /** Adds the argument `<study>` and the options of the study that it names. @param command with all its own options */
 export async function addStudyArgument(command: Command, args: readonly string[]): Promise<Command> {
   command.argument("<study>", studyNames.join(", "));
-  // Where none is named, the error is about that, and not about the options that a study may have.
+  // Where no study is named, the error must be about that, and not about unknown options.
   if (!(await addStudyOptions(command, args))) command.allowUnknownOption().allowExcessArguments();
   return command;
 }
@@ -57,7 +57,7 @@ export async function studyWith<K extends "ladder" | "guide" | "kernel">(
   });
 }
 
-/** The first argument that is a study or names one before a slash, and is no value of an option of the command's own. */
+/** The first argument that is a study, or names one before a slash, and is not the value of one of the command's options. */
 function namedStudy(command: Command, args: readonly string[]): string | null {
   const trial = new Command().exitOverride().configureOutput({ writeErr: () => {} });
   for (const { flags } of command.options) trial.addOption(new Option(flags));

@@ -128,8 +128,8 @@ describe("evolve", () => {
     );
     const { code, stdout, stderr } = await finished;
     expect(code).toBe(130);
-    expect(stderr).toContain("goes on after 1 cycle\n--from s02 is not used: ");
-    expect(stderr).toContain("stopping after writing what is complete");
+    expect(stderr).toContain("continuing after 1 cycle\n--from s02 is not used: ");
+    expect(stderr).toContain("stopping after complete results are written");
     const result = JSON.parse(stdout) as { cycles: number; commits: string[]; interrupted: boolean };
     expect(result.interrupted).toBe(true);
     expect(result.commits.length).toBeGreaterThanOrEqual(1);

@@ -37,9 +37,9 @@ export const benchCommand: MakeCommand = ({ finish }) =>
   )
     .argument("<benchmark>", "microbench")
     .addOption(deviceOption("sim"))
-    .option("--only <tests>", "only these, such as streams,chase", list)
+    .option("--only <tests>", "only these tests, for example streams,chase", list)
     .option("--quick", "smaller arrays and fewer settings", false)
-    .option("--save <file>", "write a machine profile with what was measured")
+    .option("--save <file>", "write the results as a machine profile")
     .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
     .action(async (what: string, options: BenchOptions) => finish(await bench(what, options)));
 
@@ -51,9 +51,13 @@ async function bench(what: string, options: BenchOptions): Promise<number> {
   }
   findTests(options.only);
   if (options.save !== undefined && options.device === "sim") {
-    throw new EvolverError("NOTHING_MEASURED", "the simulator measures nothing that a profile could hold", {
-      hint: "choose --device cpu, webgpu, cuda or hip",
-    });
+    throw new EvolverError(
+      "NOTHING_MEASURED",
+      "the simulator measures no times, so it cannot make a profile",
+      {
+        hint: "choose --device cpu, webgpu, cuda or hip",
+      },
+    );
   }
   await checkOutputs(options);
   const progress = openProgress();
@@ -65,7 +69,7 @@ async function bench(what: string, options: BenchOptions): Promise<number> {
       onProgress: (done, total, text) => progress.step(done, total, text),
     });
     progress.end();
-    // First: should a disk be full by now, what was measured has been said.
+    // Print first, so that a full disk does not lose the results.
     if (options.json) printJson(report);
     else printText(describe(report));
     for (const [path, text] of await filesOf(report, options)) await writeOutput(path, text);
@@ -85,7 +89,7 @@ async function checkOutputs({ save, report }: BenchOptions): Promise<void> {
     // "" is the very same; a name is a file in the folder; ".." is a folder in the file.
     const within = relative(report, save);
     if (/^(?:\.\.[/\\]?)*$/.test(within) || REPORT_FILES.test(within)) {
-      throw new EvolverError("OUTPUT_NOT_WRITTEN", `--save ${save} is where the report goes, too`, {
+      throw new EvolverError("OUTPUT_NOT_WRITTEN", `--save ${save} would overwrite a file of the report`, {
         hint: "name a file outside the report's folder, or one such as profile.json in it",
       });
     }
@@ -106,7 +110,7 @@ async function filesOf(
     [join(folder, "report.json"), `${JSON.stringify(report, null, 2)}\n`],
     [join(folder, "report.txt"), `${describe(report)}\n`],
   );
-  // Drawing takes a library that nobody else needs.
+  // The chart library is large and needed only here.
   const { plotSvg } = await import("@evolver/guide/charts");
   for (const plot of microbenchPlots(report)) files.push([join(folder, `${plot.id}.svg`), plotSvg(plot)]);
   return files;

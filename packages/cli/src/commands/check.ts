@@ -22,7 +22,7 @@ interface CheckFlags {
 export const checkCommand: MakeCommand = ({ finish }) =>
   newCommand(
     "check",
-    "run a kernel of yours on the simulator with every check: races, bounds, barriers, bank conflicts",
+    "run your kernel on the simulator with all checks: races, bounds, barriers, bank conflicts",
   )
     .argument("<file.ts#export>", "a TypeScript file; without #export, every kernel that it exports")
     .addOption(subgroupOption())

@@ -21,10 +21,10 @@ export const compareCommand: MakeCommand = ({ args, finish }) =>
   addStudyArgument(
     newCommand(
       "compare",
-      "is the sampler better than random search at the same number of trials? exits 1 if it is not",
+      "compare a sampler with random search at the same number of trials; exits 1 if it is not better",
     )
       .addOption(deviceOption("sim"))
-      .option("--sampler <name>", "the one to compare with random", "evolutionary")
+      .option("--sampler <name>", "the sampler to compare with random search", "evolutionary")
       .option("--trials <n>", "candidates of each search", integer(1, 100_000), 36)
       .option("--seeds <n>", "searches of each kind", integer(1, 1000), 10)
       .action(async (study: string, flags: CompareFlags) => finish(await compare(study, flags))),

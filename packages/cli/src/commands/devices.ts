@@ -5,7 +5,7 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 
 export const devicesCommand: MakeCommand = ({ finish }) =>
-  newCommand("devices", "list the devices, and for those that are not here, why").action(
+  newCommand("devices", "list the devices, and what is missing for those that do not run here").action(
     async (options: { json: boolean }) => finish(await devices(options)),
   );
 

@@ -41,15 +41,15 @@ export const emitCommand: MakeCommand = async ({ args, finish }) => {
   const command = newCommand("emit", "write a kernel as source for a target")
     .argument(
       "<study/rung | study/champion | file.ts#export | microbench[/test]>",
-      "a rung of a study, a kernel of yours, or the microbenchmarks as a C++ program (with --selftest)",
+      "a rung of a study, its best kernel so far, your own kernel, or the microbenchmarks as a C++ program (with --selftest)",
     )
     .addOption(new Option("--target <target>", "language").choices(emitTargetNames).default("js"))
     .addOption(subgroupOption())
-    .addOption(workspaceOption("where champions are"))
+    .addOption(workspaceOption("the workspace that has the champion"))
     .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
     .option(
       "-o, --output <file>",
-      "write to this file instead of stdout (JavaScript is an ES module: name it .mjs); for microbench also a folder, one file a test",
+      "write to this file instead of stdout (JavaScript is an ES module: name it .mjs); for microbench also a folder, which gets one file per test",
     )
     .action(async (target: string, flags: Omit<EmitOptions, "output"> & { readonly output?: string }) => {
       resolveOwnPackages();

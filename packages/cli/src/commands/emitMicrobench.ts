@@ -1,4 +1,4 @@
-/** `evolver emit microbench`: the microbenchmarks as C++ programs, for a GPU whose machine has its compiler and not us. */
+/** `evolver emit microbench`: the microbenchmarks as C++ programs, for machines that have a GPU compiler but no Evolver. */
 
 import { basename, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
@@ -11,7 +11,7 @@ export interface EmitMicrobenchOptions {
   readonly target: EmitTarget;
   readonly subgroup: number;
   readonly selftest: boolean;
-  /** A file, or a folder for one file a test where the name has no extension. */
+  /** A file; or, where the name has no extension, a folder that gets one file per test. */
   readonly output: string | null;
   readonly json: boolean;
 }

@@ -29,8 +29,8 @@ export const evidenceCommand: MakeCommand = async ({ finish }) => {
     const needed = needs.length === 0 ? "" : `; needs ${needs.join(", ")}`;
     return `  ${name.padEnd(20)} ${what}${needed}`;
   });
-  return new Command("evidence").description("measure this machine and keep what it says").addCommand(
-    newCommand("collect", "run measurements and keep their results, each in a file of its own")
+  return new Command("evidence").description("measure this machine and keep the results").addCommand(
+    newCommand("collect", "run measurements and keep each result in its own file")
       .option("--only <names>", "these measurements, with commas between them", list)
       .option("--device <id>", "only what is measured on this device (cuda, webgpu), and what needs none")
       .option("--goldens <dir>", "golden values to check against")
@@ -52,7 +52,7 @@ async function collectEvidence(all: readonly EvidenceCommand[], flags: CollectFl
   if (device !== undefined && !DEVICES.includes(device))
     throw new EvolverError(
       "UNKNOWN_DEVICE",
-      `evidence is of ${DEVICES.join(" and ")}, and not of "${device}"`,
+      `evidence can be collected on ${DEVICES.join(" and ")}, not on "${device}"`,
     );
   const commands = findCommands(all, only ?? null).filter(
     ({ needs }) => device === undefined || needs.every((need) => need === device || !DEVICES.includes(need)),

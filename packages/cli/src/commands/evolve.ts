@@ -33,17 +33,25 @@ export const evolveCommand: MakeCommand = ({ args, finish }) =>
       .addOption(deviceOption("sim"))
       .option("--cycles <n>", "cycles to run", integer(0, 100_000), 6)
       .option("--trials <n>", "candidates per cycle (default: the workspace's policy)", integer(1, 1000))
-      .option("--no-predict", "measure what the sampler proposes, whatever the cost model predicts")
+      .option(
+        "--no-predict",
+        "measure the sampler's first proposal and do not let the cost model choose among several",
+      )
       .option(
         "--agent <name>",
-        "who proposes candidates: evolutionary or random (default: the workspace's policy)",
+        "the sampler that proposes candidates: evolutionary or random (default: the workspace's policy)",
       )
       .option(
         "--from <rung>",
-        "begin with this rung instead of the baseline, where the workspace has no record yet",
+        "start from this rung instead of the baseline, if the workspace has no record yet",
       )
-      .option("--seed <n>", "same seed, same result", integer(0, 2 ** 31), 1)
-      .addOption(workspaceOption("a git repository of its own, made if absent"))
+      .option(
+        "--seed <n>",
+        "seed of data and search; where times are modelled, the same seed gives the same result",
+        integer(0, 2 ** 31),
+        1,
+      )
+      .addOption(workspaceOption("a separate git repository, created if it does not exist"))
       .action(async (study: string, flags: EvolveFlags) => finish(await evolve(study, flags))),
     args,
   );
@@ -97,10 +105,10 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         progress.line(
           `device ${event.objective.device}; times are ${event.objective.device === "sim" ? "modelled for" : "measured on"} ${event.objective.profile}; workspace ${event.workspace}`,
         );
-        if (first > 0) progress.line(`goes on after ${first} cycle${first === 1 ? "" : "s"}`);
+        if (first > 0) progress.line(`continuing after ${first} cycle${first === 1 ? "" : "s"}`);
         if (event.unusedFrom !== null)
           progress.line(
-            `--from ${event.unusedFrom} is not used: the workspace has records of this, and the search goes on from its champion`,
+            `--from ${event.unusedFrom} is not used: the workspace already has records of this objective, and the search continues from its champion`,
           );
         break;
       case "cycle":
@@ -158,6 +166,6 @@ function describe(result: EvolveResult, ladder: string | null): string {
     `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,
-    ...(result.interrupted ? ["  (interrupted; run the same command to go on)"] : []),
+    ...(result.interrupted ? ["  (interrupted; run the same command to continue)"] : []),
   ].join("\n");
 }

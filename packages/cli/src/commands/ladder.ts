@@ -1,4 +1,4 @@
-/** `evolver ladder`: every rung verified, timed and held to its claims. */
+/** `evolver ladder`: verifies and times every rung, and checks its claims. */
 
 import { duration, quantity } from "@evolver/base";
 import type { LadderReport, RungReport } from "@evolver/lab";
@@ -19,10 +19,10 @@ export const ladderCommand: MakeCommand = ({ args, finish }) =>
   addStudyArgument(
     newCommand(
       "ladder",
-      "run a study's ladder rung by rung: verified, modelled, its claims proved by counters",
+      "run the rungs of a study's ladder: verify each, time it, and check its claims with counters",
     )
       .addOption(deviceOption("sim"))
-      .option("--rungs <ids>", "only these, such as k01,k04", list)
+      .option("--rungs <ids>", "only these rungs, for example k01,k04", list)
       .option("--seed <n>", "seed of the random data", integer(0, 2 ** 31), 1)
       .action(async (study: string, flags: LadderFlags) => finish(await ladder(study, flags))),
     args,

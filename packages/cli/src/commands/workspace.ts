@@ -8,13 +8,13 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 
-export const logCommand = reader("log", "evolution_log.md", "what every cycle saw, tried and kept");
+export const logCommand = reader("log", "evolution_log.md", "what each cycle observed, tried and kept");
 export const progressCommand = reader(
   "progress",
   "PROGRESS.md",
-  "the champions so far, and by how much each gained",
+  "the champions so far, and how much faster each one was",
 );
-export const tasksCommand = reader("tasks", "TASKS.md", "what the last cycles left to try");
+export const tasksCommand = reader("tasks", "TASKS.md", "what the last cycles suggest to try next");
 
 function reader(name: string, file: string, what: string): MakeCommand {
   return ({ finish }) =>
