@@ -8,7 +8,7 @@ import {
   type AttentionProblem,
   type AttentionTruth,
   type FloatInputs,
-  type Rung,
+  type AttentionRung,
 } from "@evolver/attention";
 import { factsOf, h200Datasheet, modelTime } from "@evolver/machine";
 import {
@@ -26,7 +26,7 @@ import type { Timing, Verified } from "./job.ts";
 
 /** A rung with everything that its launches need. */
 export interface BoundRung {
-  readonly rung: Rung;
+  readonly rung: AttentionRung;
   /** Runs it once on outputs full of NaN, and compares all of them with the truth. */
   verify(truth: AttentionTruth): Promise<Verified>;
   /** Milliseconds for some launches together; null on a device whose time is modelled. */
@@ -37,7 +37,7 @@ export interface BoundRung {
 
 /** @throws EvolverError what the kernel's limits and the device's compiler object to */
 export async function bindRung(
-  rung: Rung,
+  rung: AttentionRung,
   problem: AttentionProblem,
   inputs: FloatInputs,
   device: Device,

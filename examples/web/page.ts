@@ -1,5 +1,6 @@
 /** The page: reads the form, starts a worker with the job, and shows what it reports. */
 
+import { isModelled } from "@evolver/device";
 import { binaryBytes, grouped } from "@evolver/base";
 import { ladder } from "@evolver/attention";
 import { drawChart } from "./chart.ts";
@@ -101,7 +102,7 @@ function summary(): string {
 
 /** Everything that depends on what is known so far. */
 function show(): void {
-  const timeKind = facts?.timeKind ?? (deviceSelect.value === "sim" ? "modelled" : "measured");
+  const timeKind = facts?.timeKind ?? (isModelled(deviceSelect.value) ? "modelled" : "measured");
   byId("time-column", HTMLTableCellElement).textContent = `Time, ${timeKind}`;
   byId("chart-title", HTMLElement).textContent = `Time a launch, ${timeKind}`;
   byId("chart-note", HTMLElement).textContent = chartNote(timeKind);

@@ -1,7 +1,7 @@
 /** What is known of a rung, as a row of the table and as a text for learners. */
 
 import { grouped, milliseconds, NOTHING, number, scientific, times } from "@evolver/base";
-import { forwardFlops, createProblem, type Rung } from "@evolver/attention";
+import { forwardFlops, createProblem, type AttentionRung } from "@evolver/attention";
 import { element } from "./dom.ts";
 import type { Counted, Failure, Job, Timing, Verified } from "./job.ts";
 
@@ -23,7 +23,11 @@ export interface RowContext {
 const LEAD = 80;
 
 /** A row of the table. On a narrow screen each cell shows its label itself. */
-export function rowOf(rung: Rung, state: RungState, { job, first, timeKind }: RowContext): HTMLElement {
+export function rowOf(
+  rung: AttentionRung,
+  state: RungState,
+  { job, first, timeKind }: RowContext,
+): HTMLElement {
   const { verified, refused, timing, counted } = state;
   const cell = (label: string, ...content: (Node | string)[]): HTMLElement =>
     element("td", { "data-label": label }, element("span", {}, ...content));
@@ -80,7 +84,7 @@ const mark = (good: boolean): HTMLElement =>
   element("span", { class: good ? "good" : "bad", "aria-hidden": "true" }, good ? "✓" : "✗");
 
 /** The idea of a rung, its claims, and what was found; `open` has the ids of the details that the reader opened. */
-export function ideaOf(rung: Rung, { counted }: RungState, open: ReadonlySet<string>): HTMLElement {
+export function ideaOf(rung: AttentionRung, { counted }: RungState, open: ReadonlySet<string>): HTMLElement {
   const [lead, rest] = leadOf(rung.idea);
   const claims = rung.claims.map(({ text }, i) => {
     const result = counted?.claims[i];

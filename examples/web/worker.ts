@@ -5,7 +5,6 @@
 
 import {
   attentionTruth,
-  CLAIM_SUBGROUP,
   claimCounters,
   createProblem,
   ladder,
@@ -13,7 +12,7 @@ import {
   runClaims,
 } from "@evolver/attention";
 import { h200Datasheet } from "@evolver/machine";
-import { deviceRows, openDevice, type Device } from "@evolver/device";
+import { CLAIM_SUBGROUP, deviceRows, openDevice, type Device } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 import type { DeviceFacts, Failure, Job, Report, Timing } from "./job.ts";
 import { bindRung, timeRungs, type BoundRung } from "./measure.ts";

@@ -32,14 +32,7 @@ export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
 export { countersOf, mixCounters } from "./study/counters.ts";
 export { explainModelled, type ExplainOptions, type Remedies } from "./study/explain.ts";
-export {
-  findRung,
-  runLadder,
-  verifyOutputs,
-  type OpenLadder,
-  type RungText,
-  type Verified,
-} from "./study/ladder.ts";
+export { runLadder, verifyOutputs, type OpenLadder, type Verified } from "./study/ladder.ts";
 export {
   measureCandidate,
   orNull,

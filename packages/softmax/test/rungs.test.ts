@@ -1,12 +1,11 @@
 /** Every rung on every device that is here, and on the simulator at several subgroup widths. */
 
 import { Random } from "@evolver/base";
-import { openDevice, openSim, listDevices, type Device } from "@evolver/device";
+import { CLAIM_SUBGROUP, listDevices, openDevice, openSim, type Device } from "@evolver/device";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   axes,
   checkPoint,
-  CLAIM_SUBGROUP,
   fitPoint,
   ladder,
   rowOperations,

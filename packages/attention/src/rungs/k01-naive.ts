@@ -1,10 +1,9 @@
-import { exactly, memoryOf } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { exactly, memoryOf, SECTOR_BYTES } from "@evolver/device";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 
 const ROW_BYTES = 64 * 64 * 4;
-const SECTOR_BYTES = 32;
 
-export const k01: Rung = {
+export const k01: AttentionRung = {
   id: "k01",
   title: "Naive: one subgroup per query row, K and V from global memory",
   idea: `Softmax is computed online: keys come in groups of one per lane, each group's scores are turned into

@@ -1,8 +1,8 @@
 import { exactly, memoryOf } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k01 } from "./k01-naive.ts";
 
-export const k02: Rung = {
+export const k02: AttentionRung = {
   id: "k02",
   title: "Tiles of K and V in shared memory",
   idea: `Thirty-two keys and their values at a time are copied to shared memory, with lanes along the head dimension,

@@ -1,8 +1,8 @@
 import { atMost, exactly, memoryOf } from "@evolver/device";
-import { conflictDegree, keyValueBytes, type Rung } from "./rung.ts";
+import { conflictDegree, keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k02 } from "./k02-shared-tiles.ts";
 
-export const k03: Rung = {
+export const k03: AttentionRung = {
   id: "k03",
   title: "Eight query rows share each tile",
   idea: `A workgroup of eight subgroups takes eight query rows. All subgroups copy each tile together, and then each

@@ -1,8 +1,8 @@
 import { exactly, atLeast } from "@evolver/device";
-import { type Rung } from "./rung.ts";
+import { type AttentionRung } from "./rung.ts";
 import { k03 } from "./k03-shared-by-rows.ts";
 
-export const k04: Rung = {
+export const k04: AttentionRung = {
   id: "k04",
   title: "A K tile without bank conflicts",
   idea: `Four unused words after each key make neighbouring keys start four banks apart, so that the eight lanes of a

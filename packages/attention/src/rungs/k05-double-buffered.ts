@@ -1,8 +1,8 @@
 import { exactly, memoryOf } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
-export const k05: Rung = {
+export const k05: AttentionRung = {
   id: "k05",
   title: "Two buffers: the next tile is read while this one is used",
   idea: `Shared memory holds two tiles. Before a tile is used, every lane reads its part of the next one into registers;

@@ -1,8 +1,8 @@
 import { exactly, memoryOf } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
-export const k06: Rung = {
+export const k06: AttentionRung = {
   id: "k06",
   title: "A ring of asynchronous copies",
   idea: `The copies go from global to shared memory by themselves: an invocation starts them, closes a group, and later

@@ -1,11 +1,11 @@
 import { exactly } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k06 } from "./k06-asynchronous-ring.ts";
 
 /** Of 64 query rows by six. */
 const WORKGROUPS = 11;
 
-export const k07: Rung = {
+export const k07: AttentionRung = {
   id: "k07",
   title: "Roles: two subgroups copy, six compute",
   idea: `Copying and computing become two programs. Two subgroups only fill the ring and six only use it. Each slot has a

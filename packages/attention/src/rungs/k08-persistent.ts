@@ -1,13 +1,13 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { exactly } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k06 } from "./k06-asynchronous-ring.ts";
 
 const base = k06;
 const shape = { batch: 1, headsQ: 8, headsKv: 8, seqQ: 32, seqK: 32, dim: 32 };
 const WORKGROUPS = 3;
 
-export const k08: Rung = {
+export const k08: AttentionRung = {
   id: "k08",
   title: "A fixed number of workgroups that take tiles from a counter",
   idea: `Workgroups are launched once, as many as the device holds, and take tiles of queries from an atomic counter

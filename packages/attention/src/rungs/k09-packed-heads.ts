@@ -1,6 +1,6 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { exactly } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k06 } from "./k06-asynchronous-ring.ts";
 
 const base = k06;
@@ -8,7 +8,7 @@ const GROUP = 4;
 const shape = { batch: 1, headsQ: 2 * GROUP, headsKv: 2, seqQ: 1, seqK: 64, dim: 64 };
 const KEY_VALUE_BYTES = 2 * shape.headsKv * shape.seqK * shape.dim * 4;
 
-export const k09: Rung = {
+export const k09: AttentionRung = {
   id: "k09",
   title: "The query heads of a group packed into a tile",
   idea: `With grouped queries several query heads read the same key head. With heads by index, each query head has its own

@@ -1,6 +1,6 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { exactly } from "@evolver/device";
-import { keyValueBytes, type Rung } from "./rung.ts";
+import { keyValueBytes, type AttentionRung } from "./rung.ts";
 import { k08 } from "./k08-persistent.ts";
 import { k09 } from "./k09-packed-heads.ts";
 
@@ -9,7 +9,7 @@ const shape = { batch: 6, headsQ: 2 * GROUP, headsKv: 2, seqQ: 1, seqK: 64, dim:
 const KEY_VALUE_BYTES = 2 * shape.batch * shape.headsKv * shape.seqK * shape.dim * 4;
 const WORKGROUPS = 5;
 
-export const k10: Rung = {
+export const k10: AttentionRung = {
   id: "k10",
   title: "Packed heads, taken by a fixed number of workgroups",
   idea: `Combines the two rungs before it: a batch of short sequences becomes a few full tiles, and a fixed number of

@@ -1,11 +1,11 @@
 import { denseProblemStrides } from "../tensor.ts";
 import { atLeast, atMost, exactly } from "@evolver/device";
-import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type Rung } from "./rung.ts";
+import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type AttentionRung } from "./rung.ts";
 import { k04 } from "./k04-conflict-free.ts";
 
 const shape = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };
 
-export const k11: Rung = {
+export const k11: AttentionRung = {
   id: "k11",
   title: "Register tiles: eight rows by eight keys per lane",
   idea: `A lane no longer takes one row: it holds the scores of 8 rows × 8 keys in registers, and the output of the same 8

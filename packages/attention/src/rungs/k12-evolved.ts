@@ -1,7 +1,7 @@
 import { geometryOf } from "../flash/measure.ts";
 import { denseProblemStrides } from "../tensor.ts";
 import { atLeast, atMost, exactly } from "@evolver/device";
-import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type Rung } from "./rung.ts";
+import { flopsPerSharedByte, keyValueBytes, passesPerTileRead, type AttentionRung } from "./rung.ts";
 import { k11 } from "./k11-register-tiles.ts";
 
 const SUBGROUP = 32;
@@ -13,7 +13,7 @@ const WORKGROUPS = 3;
 const point = { ...k11.point, queryRows: 64, rowsPerSubgroup: 16, schedule: "persistent" } as const;
 const TILES = (HEADS * shape.seqQ) / point.queryRows;
 
-export const k12: Rung = {
+export const k12: AttentionRung = {
   id: "k12",
   title: "Found by evolution: half the rows, taken from a counter",
   idea: `This rung was not written by hand: evolution on a GPU found it, starting from k01. It is k11 with half as many rows:
@@ -33,7 +33,7 @@ subgroups, and probabilities are exchanged by shuffles instead of through shared
     {
       text: "a lane keeps half the numbers of k11 in registers: 72 instead of 144 at 64 columns",
       check: () => {
-        const registers = (of: Rung): number => geometryOf(of.point, shape.dim, SUBGROUP).registers;
+        const registers = (of: AttentionRung): number => geometryOf(of.point, shape.dim, SUBGROUP).registers;
         return exactly(registers(k12) / registers(k11), 1 / 2);
       },
     },

@@ -4,18 +4,18 @@
  */
 
 import {
-  bindPlan,
   buildOf,
-  checkClaims,
+  checkRung,
+  countForClaims,
+  findRung,
   type ClaimResult,
   type Counters,
   type Device,
 } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
 import { attentionPlan } from "../attention-plan.ts";
 import type { FlashPoint } from "../flash/space.ts";
 import { denseStrides, type AttentionProblem } from "../problem.ts";
-import type { ClaimCase, Rung } from "./rung.ts";
+import type { AttentionRung, ClaimCase } from "./rung.ts";
 import { k01 } from "./k01-naive.ts";
 import { k02 } from "./k02-shared-tiles.ts";
 import { k03 } from "./k03-shared-by-rows.ts";
@@ -29,10 +29,10 @@ import { k10 } from "./k10-persistent-packed.ts";
 import { k11 } from "./k11-register-tiles.ts";
 import { k12 } from "./k12-evolved.ts";
 
-export type { ClaimCase, Rung } from "./rung.ts";
+export type { AttentionRung, ClaimCase } from "./rung.ts";
 
 /** In order; each builds on those before. */
-export const ladder: readonly Rung[] = Object.freeze([
+export const ladder: readonly AttentionRung[] = Object.freeze([
   k01,
   k02,
   k03,
@@ -48,16 +48,7 @@ export const ladder: readonly Rung[] = Object.freeze([
 ]);
 
 /** @throws EvolverError UNKNOWN_RUNG */
-export function rungById(id: string): Rung {
-  const found = ladder.find((rung) => rung.id === id);
-  if (found !== undefined) return found;
-  throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
-    hint: `rungs are ${ladder.map((rung) => rung.id).join(", ")}`,
-  });
-}
-
-/** Claims are about subgroups of this width: how many lanes meet in a bank depends on it. */
-export const CLAIM_SUBGROUP = 32;
+export const rungById = (id: string): AttentionRung => findRung(ladder, id);
 
 const SEQUENCE = 64;
 const DIM = 64;
@@ -77,31 +68,20 @@ export const claimProblem: AttentionProblem = Object.freeze({
 } as const);
 
 /**
- * Checks the claims of a rung, running it and those of the ladder's earlier rungs that it compares itself with.
+ * Checks the claims of a rung, counting it and those of the ladder's earlier rungs that it compares itself with.
  *
  * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
  */
-export async function runClaims(device: Device, rung: Rung): Promise<ClaimResult[]> {
-  if (device.subgroupSize !== CLAIM_SUBGROUP) throw needsCounters(device);
-  const points = new Map<string, FlashPoint>();
-  for (const { id, point, variants } of [...ladder.filter((other) => other.id < rung.id), rung]) {
-    points.set(id, point);
-    for (const [name, variant] of Object.entries(variants)) points.set(`${id} ${name}`, variant);
-  }
-  return checkClaims(rung.claims, (name) => {
-    const point = points.get(name);
-    if (point !== undefined) return claimCounters(device, point, rung.claimCase);
-    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is no earlier rung`);
-  });
-}
+export const runClaims = (device: Device, rung: AttentionRung): Promise<ClaimResult[]> =>
+  checkRung(ladder, rung, (point) => claimCounters(device, point, rung.claimCase));
 
 const known = new WeakMap<Device, Map<string, Promise<Counters>>>();
 
 /**
  * What a point does on the problem of the claims. Counted once per device: it is the same each time.
  *
- * @param device one that counts (`sim`)
+ * @param device one that counts (`sim`), with subgroups of CLAIM_SUBGROUP
  * @throws EvolverError CLAIMS_NEED_COUNTERS on any other device
  */
 export function claimCounters(
@@ -117,33 +97,11 @@ export function claimCounters(
   return counters;
 }
 
-async function count(
+function count(
   device: Device,
   point: FlashPoint,
   { problem, persistentWorkgroups }: ClaimCase,
 ): Promise<Counters> {
-  const plan = attentionPlan(point, problem, {
-    ...buildOf(device),
-    writeLse: false,
-    persistentWorkgroups,
-  });
-  // Counters do not depend on the numbers; small ones differ enough for the maximum to move.
-  const inputs = plan.buffers.flatMap(({ name, role, length }) =>
-    role === "input" ? [[name, Float32Array.from({ length }, (_, i) => Math.sin(i))] as const] : [],
-  );
-  const bound = await bindPlan(device, plan, { inputs: Object.fromEntries(inputs) });
-  try {
-    const [result] = await bound.run();
-    if (result === undefined || result.counters === null) throw needsCounters(device);
-    return result.counters;
-  } finally {
-    bound.destroy();
-  }
+  const options = { ...buildOf(device), writeLse: false, persistentWorkgroups };
+  return countForClaims(device, attentionPlan(point, problem, options));
 }
-
-const needsCounters = (device: Device): EvolverError =>
-  new EvolverError(
-    "CLAIMS_NEED_COUNTERS",
-    `claims are about counters at subgroup width ${CLAIM_SUBGROUP}, which ${device.name} does not give`,
-    { hint: `check them on the simulator, opened with { subgroup: ${CLAIM_SUBGROUP} }` },
-  );

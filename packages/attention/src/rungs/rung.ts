@@ -1,6 +1,6 @@
 /** What a rung of the ladder is, and how its claims read the simulator's counters. */
 
-import { memoryOf, type Claim, type Counters } from "@evolver/device";
+import { memoryOf, SHARED_BANKS, type Counters, type Rung } from "@evolver/device";
 import type { FlashPoint } from "../flash/space.ts";
 import type { AttentionProblem } from "../problem.ts";
 
@@ -12,19 +12,9 @@ export interface ClaimCase {
   readonly persistentWorkgroups?: number;
 }
 
-export interface Rung {
-  readonly id: string;
-  readonly title: string;
-  /** What is changed and why, for a reader who knows the rung before. */
-  readonly idea: string;
-  readonly point: FlashPoint;
-  /** Other ways to the same end, by name. */
-  readonly variants: Readonly<Record<string, FlashPoint>>;
-  readonly claims: readonly Claim[];
+export interface AttentionRung extends Rung<FlashPoint> {
   /** What this rung's claims are proved on, with the counters of all rungs in them; `claimProblem` if left out. */
   readonly claimCase?: ClaimCase;
-  /** What the counters show, above all where it contradicts common advice. */
-  readonly found: string;
 }
 
 /** Bytes of K and V read from global memory. */
@@ -45,7 +35,7 @@ export function passesPerTileRead(counters: Counters): number {
   return (sum("passes") - 4 * sum("writeRequests")) / sum("readRequests");
 }
 
-const PASS_BYTES = 128;
+const PASS_BYTES = 4 * SHARED_BANKS;
 
 /**
  * How many lanes of a pass access the same bank on average, 1 where there is no conflict: the passes that reads of an

@@ -11,7 +11,7 @@ import {
   runClaims,
   type WorkgroupLimits,
 } from "@evolver/attention";
-import { buildOf, deviceRows, type Device } from "@evolver/device";
+import { buildOf, isModelled, type Device } from "@evolver/device";
 import { openMachine, runLadder, type LadderOptions, type LadderReport } from "@evolver/lab";
 import { factsOf } from "@evolver/machine";
 import { objectiveCase } from "./cases.ts";
@@ -28,7 +28,7 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
   const truth = attentionTruth(problem, inputs as { q: Float32Array; k: Float32Array; v: Float32Array });
   // Where times are modelled, the points are the machine's, and fit what every CUDA kernel gets.
   const limits = (device: Device): WorkgroupLimits | undefined =>
-    deviceRows[device.id].measures ? limitsOf(device) : undefined;
+    isModelled(device.id) ? undefined : limitsOf(device);
   return runLadder(
     {
       study: "attention",

@@ -2,7 +2,7 @@
 
 import { join, relative } from "node:path";
 import { EvolverError, measurement, quantity, rounded, orNothing, percent } from "@evolver/base";
-import { openDevice, type DeviceId } from "@evolver/device";
+import { isModelled, openDevice, type DeviceId } from "@evolver/device";
 import {
   findTests,
   microbenchPlots,
@@ -50,7 +50,7 @@ async function bench(what: string, options: BenchOptions): Promise<number> {
     });
   }
   findTests(options.only);
-  if (options.save !== undefined && options.device === "sim") {
+  if (options.save !== undefined && isModelled(options.device)) {
     throw new EvolverError(
       "NOTHING_MEASURED",
       "the simulator measures no times, so it cannot make a profile",

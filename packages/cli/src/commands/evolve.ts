@@ -1,5 +1,6 @@
 /** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
 
+import { isModelled } from "@evolver/device";
 import { assertNever, duration, NOTHING } from "@evolver/base";
 import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
 import { loadStudy } from "@evolver/studies";
@@ -103,7 +104,7 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         first = event.cyclesBefore;
         progress.line(`${event.objective.title}: ${event.objective.inputTitle}`);
         progress.line(
-          `device ${event.objective.device}; times are ${event.objective.device === "sim" ? "modelled for" : "measured on"} ${event.objective.profile}; workspace ${event.workspace}`,
+          `device ${event.objective.device}; times are ${isModelled(event.objective.device) ? "modelled for" : "measured on"} ${event.objective.profile}; workspace ${event.workspace}`,
         );
         if (first > 0) progress.line(`continuing after ${first} cycle${first === 1 ? "" : "s"}`);
         if (event.unusedFrom !== null)

@@ -1,5 +1,6 @@
 /** `evolver ladder`: verifies and times every rung, and checks its claims. */
 
+import { relationWords } from "@evolver/device";
 import { duration, quantity } from "@evolver/base";
 import type { LadderReport, RungReport } from "@evolver/lab";
 import { newCommand, type MakeCommand } from "../command.ts";
@@ -86,14 +87,12 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
 function describeRung({ id, title, idea, claims, found }: RungReport): string {
   const lines = [`\n${id} ${title}`, indent(idea)];
   for (const { text, holds, value, relation, limit } of claims) {
-    const wanted = `${RELATIONS[relation]} ${format(limit)}`;
+    const wanted = `${relationWords[relation]} ${format(limit)}`;
     lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, ${wanted})`);
   }
   if (found !== "") lines.push(indent(`Found: ${found}`));
   return lines.join("\n");
 }
-
-const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
 
 const format = (value: number): string => (Number.isInteger(value) ? quantity(value) : value.toPrecision(3));
 

@@ -11,6 +11,13 @@ export type ClaimContext = (name: string) => Counters;
 /** How a claim's value has to stand to its limit. */
 export type ClaimRelation = "=" | "≤" | "≥";
 
+/** As in "exactly 4", "at most 1/7". */
+export const relationWords: Readonly<Record<ClaimRelation, string>> = Object.freeze({
+  "=": "exactly",
+  "≤": "at most",
+  "≥": "at least",
+});
+
 export interface ClaimCheck {
   readonly value: number;
   readonly relation: ClaimRelation;

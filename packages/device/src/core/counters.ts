@@ -1,5 +1,10 @@
 /** What a launch did, as the simulator counts it. All numbers are totals over the workgroups that ran. */
 
+/** Bytes of a sector, the least that global memory brings. */
+export const SECTOR_BYTES = 32;
+/** Banks of shared memory, each of which serves a word of 4 bytes in a pass. */
+export const SHARED_BANKS = 32;
+
 export interface MemoryCounters {
   /** Bytes that active lanes asked for. */
   readBytes: number;

@@ -83,3 +83,6 @@ export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(deviceRo
 
 /** Whether a text names a device. */
 export const isDeviceId = (id: string): id is DeviceId => Object.hasOwn(deviceRows, id);
+
+/** Whether a text names a device whose times are a model's. */
+export const isModelled = (id: string): id is DeviceId => isDeviceId(id) && !deviceRows[id].measures;

@@ -5,4 +5,5 @@ export { buildPlan, type LaunchOptions, type PlanArgs, type PlanBuilder } from "
 export { checkPlan } from "./check.ts";
 export * from "./plan.ts";
 export { programFor } from "./programs.ts";
+export * from "./rungs.ts";
 export { parsePlan, planHash, printPlan } from "./wire.ts";

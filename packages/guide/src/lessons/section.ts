@@ -1,5 +1,6 @@
 /** The section of one rung: idea, picture, claims, counters, times, what one hears and what was found, questions. */
 
+import { relationWords } from "@evolver/device";
 import { number } from "@evolver/base";
 import type { Evidence } from "../evidence/read-folder.ts";
 import { prose, table } from "../markdown.ts";
@@ -68,13 +69,11 @@ function claimsOf({ counted, on }: GuideRung): string {
         holds ? "✓" : "✗ does not hold",
         text,
         number(value),
-        `${RELATIONS[relation]} ${number(limit)}`,
+        `${relationWords[relation]} ${number(limit)}`,
       ]),
     ),
   ].join("\n\n");
 }
-
-const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
 
 function countersOf({ id, base: before, counted }: GuideRung): string {
   const { base, own, variants } = counted;

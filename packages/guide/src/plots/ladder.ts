@@ -1,5 +1,6 @@
 /** A ladder as plots: the speed of its rungs beside PyTorch's, and the rungs under the roofs of the machine. */
 
+import { SECTOR_BYTES } from "@evolver/device";
 import { categoryAxis, roofSeries, valueAxis, type PlotPoint, type PlotSpec } from "@evolver/base";
 import type { Evidence } from "../evidence/read-folder.ts";
 import type { LadderEvidence } from "../evidence/ladder.ts";
@@ -43,8 +44,6 @@ function barOf(ladder: LadderEvidence | null, id: string, y: number): PlotPoint 
   if (rung === undefined) return { x: 0, y, label: "not measured" };
   return { x: rung.tflops, y, label: `${rung.tflops.toFixed(2)}${rung.verified ? "" : " (wrong result)"}` };
 }
-
-const SECTOR_BYTES = 32;
 
 /** Null without microbenchmarks or measured rungs. */
 export function rooflinePlot({ ladders, microbench }: Evidence, ids: readonly string[]): PlotSpec | null {

@@ -1,6 +1,6 @@
 /** The devices that a judge works with. */
 
-import { deviceRows, isDeviceId, openDevice, type Device, type DeviceId } from "@evolver/device";
+import { isModelled, openDevice, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
 
 export interface JudgeDevices {
@@ -17,7 +17,7 @@ export interface JudgeDevices {
 /** @param id what is evolved for: "sim" for modelled time, or a device with a clock */
 export async function openJudgeDevices(id: string): Promise<JudgeDevices> {
   const simulator = await openDevice("sim", { onFinding: "collect" });
-  const modelled = isDeviceId(id) && !deviceRows[id].measures;
+  const modelled = isModelled(id);
   const fast = modelled ? await openFast() : await openDevice(id as DeviceId);
   const waiting = fast.forwardProgress ? fast : await openUnchecked();
   return { simulator, fast, waiting, timer: modelled ? simulator : fast };

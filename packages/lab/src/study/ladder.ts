@@ -1,8 +1,10 @@
 /** A ladder on one input: every rung verified, counted, timed and held to its claims, the same way for all studies. */
 
-import { EvolverError, median } from "@evolver/base";
+import { median } from "@evolver/base";
 import {
   bindPlan,
+  findRung,
+  isModelled,
   openDevice,
   type AnyTypedArray,
   type BoundPlan,
@@ -11,6 +13,7 @@ import {
   type DeviceId,
   type Plan,
   type RunnablePlan,
+  type RungText,
 } from "@evolver/device";
 import type { MachineProfile } from "@evolver/machine";
 import { compareOutputs } from "../judge/outputs.ts";
@@ -23,16 +26,6 @@ import type { LadderOptions, LadderReport, RungReport } from "./report.ts";
 /** Rounds of timing, in each of which every rung runs once. */
 const ROUNDS = 21;
 const WARM_UP_ROUNDS = 3;
-
-/** What people read of a rung. */
-export interface RungText {
-  readonly id: string;
-  readonly title: string;
-  /** What is changed and why, for a reader who knows the rung before. */
-  readonly idea: string;
-  /** Where the counters say something else than one hears. */
-  readonly found: string;
-}
 
 export type Verified = Pick<RungReport, "verified" | "error" | "bound">;
 
@@ -57,15 +50,6 @@ export interface OpenLadder<R extends RungText> {
   claims(rung: R, sim: Device): Promise<readonly ClaimResult[]>;
 }
 
-/** @throws EvolverError UNKNOWN_RUNG */
-export function findRung<R extends { readonly id: string }>(rungs: readonly R[], id: string): R {
-  const found = rungs.find((rung) => rung.id === id);
-  if (found !== undefined) return found;
-  throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
-    hint: `rungs are ${rungs.map((rung) => rung.id).join(", ")}`,
-  });
-}
-
 /** For ladders whose outputs are compared as the judge compares them. */
 export function verifyOutputs(
   outputs: Readonly<Record<string, AnyTypedArray>>,
@@ -76,7 +60,7 @@ export function verifyOutputs(
 }
 
 /**
- * On `sim`, time is modelled; on any other device it is measured, in rounds that interleave the rungs, and the model's
+ * Where the device does not measure (`sim`), time is modelled; on any other it is measured, in rounds that interleave the rungs, and the model's
  * time stands beside it. Where no rungs are named, those that do not fit the device are left out.
  *
  * @throws EvolverError UNKNOWN_RUNG, and what the device and the ladder throw
@@ -88,7 +72,8 @@ export async function runLadder<R extends RungText>(
   const named = ids?.map((each) => findRung(ladder.rungs, each)) ?? null;
   const { machine } = ladder;
   const sim = await openDevice("sim", { subgroup: defaultMachine.subgroupSize });
-  const device = id === "sim" ? await openDevice("cpu") : await openDevice(id as DeviceId);
+  const modelled = isModelled(id);
+  const device = await openDevice(modelled ? "cpu" : (id as DeviceId));
   const bound: BoundPlan[] = [];
   try {
     const rungs = named ?? ladder.rungs.filter((rung) => ladder.fits(rung, device));
@@ -99,11 +84,11 @@ export async function runLadder<R extends RungText>(
       bound.push(own);
       reports.push({ ...(await verifyRung(ladder, own)), ...(await countRung(ladder, rung, sim, seed)) });
     }
-    const measured = id === "sim" ? null : await timeRungs(bound);
+    const measured = modelled ? null : await timeRungs(bound);
     return {
       study: ladder.study,
       device: id,
-      deviceName: id === "sim" ? sim.name : device.name,
+      deviceName: modelled ? sim.name : device.name,
       timeKind: measured === null ? "modelled" : "measured",
       profile: machine.name,
       input: ladder.inputTitle,

@@ -1,9 +1,8 @@
 /** What candidates are built for and timed on. */
 
 import {
-  deviceRows,
   isClocked,
-  isDeviceId,
+  isModelled,
   openDevice,
   type DeviceId,
   type DeviceLimits,
@@ -31,7 +30,7 @@ export interface Target {
  * @throws EvolverError what opening the device throws
  */
 export async function targetOf(id: string): Promise<Target> {
-  if (isDeviceId(id) && !deviceRows[id].measures) {
+  if (isModelled(id)) {
     const { subgroupSize } = defaultMachine;
     return { id, name: id, subgroupSize, limits: null, measured: false, clocked: false, machine: null };
   }

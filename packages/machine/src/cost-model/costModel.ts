@@ -24,7 +24,7 @@
  * them counts. How many workgroups are resident depends on registers, too, which only the compiler knows: see registers.ts.
  */
 
-import { residentWorkgroupsOf, type Counters, type WorkgroupNeeds } from "@evolver/device";
+import { residentWorkgroupsOf, SECTOR_BYTES, type Counters, type WorkgroupNeeds } from "@evolver/device";
 import { factsOf, type MachineProfile } from "../profile/profile.ts";
 import { REGISTERS_PER_MULTIPROCESSOR } from "./registers.ts";
 
@@ -88,8 +88,6 @@ export const MODEL_CONSTANTS: ModelConstants = Object.freeze({
   readsInFlight: 1.7,
   integerShare: 0.45,
 });
-
-const SECTOR_BYTES = 32;
 
 export function modelTime(
   profile: MachineProfile,

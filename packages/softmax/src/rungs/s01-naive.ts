@@ -1,5 +1,5 @@
-import { exactly, memoryOf } from "@evolver/device";
-import { SECTOR_BYTES, type RowRung } from "./rung.ts";
+import { exactly, memoryOf, SECTOR_BYTES } from "@evolver/device";
+import type { RowRung } from "./rung.ts";
 
 export const s01: RowRung = {
   id: "s01",

@@ -1,5 +1,5 @@
-import { atMost, exactly, memoryOf } from "@evolver/device";
-import { SECTOR_BYTES, type RowRung } from "./rung.ts";
+import { atMost, exactly, memoryOf, SECTOR_BYTES } from "@evolver/device";
+import type { RowRung } from "./rung.ts";
 
 export const s02: RowRung = {
   id: "s02",

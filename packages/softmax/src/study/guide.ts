@@ -1,10 +1,10 @@
 /** A short guide to the ladder: what each rung changes, what the simulator counts of it, and its modelled time. */
 
 import { duration, grouped, number } from "@evolver/base";
-import { openDevice, type Counters } from "@evolver/device";
+import { CLAIM_SUBGROUP, openDevice, relationWords, type Counters } from "@evolver/device";
 import { prose, table } from "@evolver/guide";
 import type { Guide, GuideOptions, LadderReport, RungReport } from "@evolver/lab";
-import { CLAIM_SUBGROUP, claimCounters, claimProblem, ladder } from "@evolver/softmax";
+import { claimCounters, claimProblem, ladder } from "@evolver/softmax";
 import { parseProblem, titleOf } from "./input.ts";
 import { rowLadder } from "./ladder.ts";
 
@@ -74,12 +74,10 @@ async function counted(): Promise<string> {
   }
 }
 
-const RELATIONS = { "=": "exactly", "≤": "at most", "≥": "at least" } as const;
-
 function section({ id, title, idea, claims, found }: RungReport): string {
   const lines = claims.map(
     ({ text, holds, value, relation, limit }) =>
-      `- ${holds ? "✓" : "✗"} ${text} (counted ${number(value)}, ${RELATIONS[relation]} ${number(limit)})`,
+      `- ${holds ? "✓" : "✗"} ${text} (counted ${number(value)}, ${relationWords[relation]} ${number(limit)})`,
   );
   return [
     `## ${id}: ${title}`,

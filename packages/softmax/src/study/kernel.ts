@@ -1,8 +1,9 @@
 /** A kernel by itself, of a rung or of any point, with a self-test, for `evolver emit`. */
 
 import { assertNever } from "@evolver/base";
+import { findRung } from "@evolver/device";
 import { emitTargets, type KernelIR } from "@evolver/kernel";
-import { findRung, type KernelRequest, type StudyKernel } from "@evolver/lab";
+import type { KernelRequest, StudyKernel } from "@evolver/lab";
 import { fitPoint, ladder, rowPlan, type RowPoint } from "@evolver/softmax";
 import { parseProblem } from "./input.ts";
 import { targetLimits } from "./limits.ts";

@@ -1,6 +1,6 @@
 /** The ladder on one input. */
 
-import { buildOf, type Device } from "@evolver/device";
+import { buildOf, isModelled, type Device } from "@evolver/device";
 import { openMachine, runLadder, verifyOutputs, type LadderOptions, type LadderReport } from "@evolver/lab";
 import { checkPoint, fitPoint, ladder, rowFlops, rowPlan, runClaims, type RowLimits } from "@evolver/softmax";
 import { expectedOf, objectiveCase } from "./cases.ts";
@@ -14,7 +14,7 @@ export async function rowLadder({ input, ...options }: LadderOptions): Promise<L
   const machine = await openMachine(input);
   const objective = objectiveCase(problem, options.seed);
   const expected = expectedOf(objective);
-  const own = ({ id, limits }: Device): RowLimits => limitsOf(id === "sim" ? null : limits);
+  const own = ({ id, limits }: Device): RowLimits => limitsOf(isModelled(id) ? null : limits);
   return runLadder(
     {
       study: "softmax",

@@ -1,13 +1,7 @@
 /** The guide to the attention ladder: counts every rung on the simulator and adds its lesson and picture; the guide's frame does the rest. */
 
-import {
-  CLAIM_SUBGROUP,
-  claimProblem,
-  denseProblemStrides,
-  ladder,
-  type ClaimCase,
-} from "@evolver/attention";
-import { openDevice } from "@evolver/device";
+import { claimProblem, denseProblemStrides, ladder, type ClaimCase } from "@evolver/attention";
+import { CLAIM_SUBGROUP, openDevice } from "@evolver/device";
 import { guideOf, NO_EVIDENCE, readEvidence, type LadderGuide } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
 import { printShape } from "../shape.ts";

@@ -3,6 +3,7 @@
  * padding and an exclusive-or layout make of a column; bandwidth, and the latency of a dependent load.
  */
 
+import { SHARED_BANKS } from "@evolver/device";
 import { valueAxis } from "@evolver/base";
 import { fill } from "../kernels.ts";
 import type { Outcome } from "../runner.ts";
@@ -10,7 +11,6 @@ import type { BufferSpec, CaseSpec, Count, Setup } from "../spec.ts";
 import { best, bySize, figure, latencyFigures, measured, seriesBy } from "../benchmark.ts";
 import type { Context, TestPlan, Test } from "../benchmark.ts";
 import {
-  BANKS,
   BLOCK,
   CHASE_UNROLL,
   chaseKernel,
@@ -164,7 +164,7 @@ function read(outcomes: readonly Outcome[], context: Context): ReturnType<TestPl
       ...figure(
         "sharedPassesPerClock",
         "passes over 32 banks, each clock and multiprocessor",
-        bytesPerClock === null ? null : bytesPerClock / (4 * BANKS),
+        bytesPerClock === null ? null : bytesPerClock / (4 * SHARED_BANKS),
         "passes",
       ),
       ...latencyFigures("sharedLatency", "a dependent load", latency, context),
@@ -208,7 +208,7 @@ export const sharedMemory: Test = {
   about:
     "Bandwidth by the stride between lanes and the width of the access, which shows bank conflicts; reads of 8 and 16 bytes where lanes want one address; a column of a tile in three layouts; the latency of a dependent load. GB/s are what lanes get. A pass is a read of 4 bytes by 32 lanes without conflicts.",
   plan: (setup): TestPlan => {
-    const all = Array.from({ length: BANKS }, (_, k) => k + 1);
+    const all = Array.from({ length: SHARED_BANKS }, (_, k) => k + 1);
     const few = [1, 2, 3, 4, 8, 16, 17, 32];
     const strides = setup.size === "full" && !setup.quick ? all : setup.size === "tiny" ? [1, 2, 32] : few;
     const widths: readonly Width[] = setup.size === "tiny" ? [1, 4] : [1, 2, 4];

@@ -3,6 +3,7 @@
  * on by a step that only the launch knows: no two addresses can be proved equal, so every load is made every time.
  */
 
+import { SHARED_BANKS } from "@evolver/device";
 import { buffer, kernel, padded, rowMajor, swizzled, u32 } from "@evolver/kernel";
 import type { Gpu, Kernel, Layout, SharedArray, U32 } from "@evolver/kernel";
 import { once, random16, report, verdictParam } from "../kernels.ts";
@@ -11,15 +12,14 @@ import { jump, LCG_A, LCG_C } from "./chase.ts";
 /** Words of 4 bytes that a lane reads at once. */
 export type Width = 1 | 2 | 4;
 
-export const BANKS = 32;
 /** Loads of an iteration. */
 export const UNROLL = 8;
 export const BLOCK = 256;
 /** Words between the places of two iterations: the banks stay the same. */
-export const STEP = BANKS * UNROLL;
+export const STEP = SHARED_BANKS * UNROLL;
 
-/** Words between which lanes choose at the widest stride; the loads of an iteration reach UNROLL × BANKS beyond. */
-const wordsFor = (subgroup: number): number => Math.max(1024, subgroup * 4 * BANKS);
+/** Words between which lanes choose at the widest stride; the loads of an iteration reach UNROLL × SHARED_BANKS beyond. */
+const wordsFor = (subgroup: number): number => Math.max(1024, subgroup * 4 * SHARED_BANKS);
 
 function sumOf(array: SharedArray<"u32">, at: U32, width: Width): U32 {
   if (width === 1) return array.get(at);
@@ -74,7 +74,7 @@ export function strideKernel(width: Width): Kernel {
         const sum = gpu.var(u32, 0);
         gpu.for({ from: 0, to: iterations }, () => {
           const base = at.get();
-          for (let k = 0; k < UNROLL; k++) sum.add(sumOf(data, base.add(k * BANKS), width));
+          for (let k = 0; k < UNROLL; k++) sum.add(sumOf(data, base.add(k * SHARED_BANKS), width));
           at.set(base.add(step).and(words - 1));
         });
         to.set(gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex), sum.get());
@@ -106,7 +106,7 @@ export function checkStride(width: Width): Kernel {
           const base = first.add(place.mul(step)).and(words - 1);
           const sum = gpu.var(u32, 0);
           for (let k = 0; k < UNROLL; k++)
-            for (let c = 0; c < width; c++) sum.add(random16(base.add(k * BANKS + c)));
+            for (let c = 0; c < width; c++) sum.add(random16(base.add(k * SHARED_BANKS + c)));
           return sum.get();
         });
         const i = gpu.workgroupIndex.mul(BLOCK).add(gpu.localIndex);

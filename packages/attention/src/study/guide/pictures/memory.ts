@@ -1,12 +1,11 @@
 /** How reads fall on memory: sectors of global memory, and banks of shared memory, as the point's layout has them. */
 
-import { CLAIM_SUBGROUP, geometryOf, type FlashPoint } from "@evolver/attention";
+import { CLAIM_SUBGROUP, SECTOR_BYTES, SHARED_BANKS } from "@evolver/device";
+import { geometryOf, type FlashPoint } from "@evolver/attention";
 import type { Subject } from "../subject.ts";
 import { count, MARGIN, rect, text, type Panel, upTo } from "@evolver/guide";
 
-const BANKS = 32;
-const SECTOR_ELEMENTS = 8;
-const PASS_ELEMENTS = 32;
+const SECTOR_ELEMENTS = SECTOR_BYTES / 4;
 const KEYS_SHOWN = 8;
 const CELL_WIDTH = 36;
 const CELL_HEIGHT = 19;
@@ -72,9 +71,9 @@ function bankGrid(point: FlashPoint, dim: number, top: number): string[] {
   const layout = layouts.key;
   if (layout === null) return [];
   const offset = (key: number, element: number): number => Number(layout.offset([key, element]));
-  const bank = (key: number, element: number): number => offset(key, element) % BANKS;
+  const bank = (key: number, element: number): number => offset(key, element) % SHARED_BANKS;
   const vectors = Math.min(dim / vector, 16);
-  const lanes = Math.min(KEYS_SHOWN, PASS_ELEMENTS / vector);
+  const lanes = Math.min(KEYS_SHOWN, SHARED_BANKS / vector);
   const meeting = new Map<number, number>();
   for (let key = 0; key < lanes; key++) meeting.set(bank(key, 0), (meeting.get(bank(key, 0)) ?? 0) + 1);
   const passes = Math.max(...meeting.values());
