@@ -2,7 +2,7 @@
 
 import { basename, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
-import { emitTargets, type EmitTarget } from "@evolver/kernel";
+import { emitTargets, isCppTarget, type EmitTarget } from "@evolver/kernel";
 import { emitSuite, findTests } from "@evolver/machine";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
@@ -25,7 +25,7 @@ interface Written {
 /** @param path what follows `microbench/`: a test; null for all */
 export async function emitMicrobench(path: string | null, options: EmitMicrobenchOptions): Promise<number> {
   const { target, subgroup, selftest, output, json } = options;
-  if (!selftest || (target !== "cuda" && target !== "hip")) {
+  if (!selftest || !isCppTarget(target)) {
     throw new EvolverError("SELFTEST_TARGET", "microbenchmarks are emitted as self-tests for cuda or hip", {
       hint: "evolver emit microbench --target hip --subgroup 64 --selftest -o microbench.hip",
     });

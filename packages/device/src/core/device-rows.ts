@@ -78,6 +78,16 @@ export const deviceRows = Object.freeze({
   },
 } as const satisfies Record<DeviceId, DeviceRow>);
 
+/** The devices whose rows say what `Facts` says. */
+type DevicesWith<Facts> = {
+  [I in DeviceId]: (typeof deviceRows)[I] extends Facts ? I : never;
+}[DeviceId];
+
+/** Those behind a vendor's driver, which Node alone reaches. */
+export type DriverDeviceId = DevicesWith<{ readonly nodeOnly: true }>;
+/** Those that need native code, a package of Node's or a browser's own. */
+export type NativeDeviceId = DevicesWith<{ readonly clocked: true }>;
+
 /** In the order in which they are listed. */
 export const deviceIds: readonly DeviceId[] = Object.freeze(Object.keys(deviceRows) as DeviceId[]);
 

@@ -1,9 +1,10 @@
 /** Devices that need native code or a package of Node's; each is loaded when it is asked for. */
 
 import { assertNever, EvolverError } from "@evolver/base";
+import type { NativeDeviceId } from "../core/device-rows.ts";
 import type { Device } from "../core/device.ts";
 
-export async function openNative(id: "webgpu" | "cuda" | "hip", options: object): Promise<Device> {
+export async function openNative(id: NativeDeviceId, options: object): Promise<Device> {
   switch (id) {
     case "webgpu": {
       const { openWebgpuInNode } = await import("../webgpu/dawn.node.ts");

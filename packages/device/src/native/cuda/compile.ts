@@ -8,8 +8,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { EvolverError } from "@evolver/base";
-import koffi, { type LibraryHandle } from "koffi";
 import { compileCached, type CompiledCode } from "../driver/cache.ts";
+import { loadFirst } from "../driver/calls.ts";
+import { bindRuntimeCompiler } from "../driver/runtime-compiler.ts";
 
 export interface CompileRequest {
   readonly kernelName: string;
@@ -41,60 +42,23 @@ export function compileCuda(request: CompileRequest): CompiledCode {
 function findCompiler(): Compiler {
   const compiler = loadNvrtc() ?? findNvcc();
   if (compiler !== null) return compiler;
-  throw new EvolverError("CUDA_COMPILER_MISSING", "neither NVRTC (libnvrtc) nor nvcc is found", {
-    hint: "install the CUDA runtime compiler (pip install nvidia-cuda-nvrtc, or the toolkit), or set EVOLVER_NVRTC to libnvrtc.so's path",
-  });
+  throw compilerMissing();
 }
 
 function loadNvrtc(): Compiler | null {
-  const library = nvrtcCandidates()
-    .map(tryLoad)
-    .find((handle) => handle !== null);
-  if (!library) return null;
-  const version = library.func("int nvrtcVersion(void *major, void *minor)");
-  const create = library.func(
-    "int nvrtcCreateProgram(void *program, const char *source, const char *name, int headers, uint64_t headerSources, uint64_t headerNames)",
-  );
-  const compile = library.func("int nvrtcCompileProgram(uint64_t program, int count, const char **options)");
-  const logSize = library.func("int nvrtcGetProgramLogSize(uint64_t program, void *bytes)");
-  const log = library.func("int nvrtcGetProgramLog(uint64_t program, void *log)");
-  const cubinSize = library.func("int nvrtcGetCUBINSize(uint64_t program, void *bytes)");
-  const cubin = library.func("int nvrtcGetCUBIN(uint64_t program, void *cubin)");
-  const destroy = library.func("int nvrtcDestroyProgram(void *program)");
-  const numbers = new Int32Array(2);
-  version(numbers.subarray(0, 1), numbers.subarray(1));
-  const read = (program: bigint, size: typeof logSize, contents: typeof log): Uint8Array => {
-    const bytes = new BigUint64Array(1);
-    size(program, bytes);
-    const buffer = new Uint8Array(Number(bytes[0]));
-    if (buffer.length > 0) contents(program, buffer);
-    return buffer;
-  };
+  const library = loadFirst(nvrtcCandidates());
+  if ("error" in library) return null;
+  const nvrtc = bindRuntimeCompiler(library, { prefix: "nvrtc", code: "CUBIN" }, compilerMissing);
   return {
-    name: `nvrtc ${numbers[0]}.${numbers[1]}`,
-    compile(request) {
-      const program = new BigUint64Array(1);
-      const created = create(program, request.source, `${request.kernelName}.cu`, 0, 0, 0) as number;
-      if (created !== 0)
-        throw new EvolverError("CUDA_COMPILE_FAILED", `NVRTC refuses the program (error ${created})`);
-      try {
-        const options = [`--gpu-architecture=${request.architecture}`, "--std=c++17", ...request.options];
-        const code = compile(program[0] as bigint, options.length, options) as number;
-        if (code !== 0) throw compileFailed(request, decode(read(program[0] as bigint, logSize, log)));
-        return read(program[0] as bigint, cubinSize, cubin);
-      } finally {
-        destroy(program);
-      }
-    },
+    name: nvrtc.name,
+    compile: (request) =>
+      nvrtc.compile(
+        request.source,
+        `${request.kernelName}.cu`,
+        [`--gpu-architecture=${request.architecture}`, "--std=c++17", ...request.options],
+        (log) => compileFailed(request, log),
+      ),
   };
-}
-
-function tryLoad(path: string): LibraryHandle | null {
-  try {
-    return koffi.load(path);
-  } catch {
-    return null;
-  }
 }
 
 /** The user's choice, then the loader's path, then where pip and the toolkit put it. */
@@ -159,6 +123,18 @@ function findNvcc(): Compiler | null {
   };
 }
 
+/** @param name a function that a library lacks which was found */
+function compilerMissing(name?: string, cause?: unknown): EvolverError {
+  const what =
+    name === undefined
+      ? "neither NVRTC (libnvrtc) nor nvcc is found"
+      : `the NVRTC that is found has no ${name}`;
+  return new EvolverError("CUDA_COMPILER_MISSING", what, {
+    hint: "install the CUDA runtime compiler (pip install nvidia-cuda-nvrtc, or the toolkit), or set EVOLVER_NVRTC to libnvrtc.so's path",
+    cause,
+  });
+}
+
 function compileFailed(request: CompileRequest, log: string): EvolverError {
   return new EvolverError(
     "CUDA_COMPILE_FAILED",
@@ -168,5 +144,3 @@ function compileFailed(request: CompileRequest, log: string): EvolverError {
     },
   );
 }
-
-const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).replaceAll("\0", "");

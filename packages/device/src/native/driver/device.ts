@@ -1,6 +1,7 @@
 /** A GPU behind a vendor's driver: buffers, programs, one stream, and time by the driver's events. Node only. */
 
 import type { Emitted, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import type { DriverDeviceId } from "../../core/device-rows.ts";
 import { buildFor } from "../../core/build.ts";
 import type {
   ClockedDevice,
@@ -28,7 +29,7 @@ export interface GpuFacts {
 }
 
 export abstract class GpuDevice implements ClockedDevice, GpuOwner {
-  abstract readonly id: "cuda" | "hip";
+  abstract readonly id: DriverDeviceId;
   readonly name: string;
   readonly subgroupSize: number;
   abstract readonly forwardProgress: boolean;

@@ -4,6 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
+import type { DriverDeviceId } from "../../core/device-rows.ts";
 import type { GpuCalls, GraphCalls } from "./calls.ts";
 
 /** A handle or device pointer of the driver, as an address. */
@@ -17,7 +18,7 @@ export const STREAM_NON_BLOCKING = 1;
 export const EVENT_DEFAULT = 0;
 
 export interface GpuDriverOptions {
-  readonly id: "cuda" | "hip";
+  readonly id: DriverDeviceId;
   readonly calls: GpuCalls;
   /** Null where the driver is too old for graphs. */
   readonly graphCalls: GraphCalls | null;
@@ -28,7 +29,7 @@ export interface GpuDriverOptions {
 }
 
 export class GpuDriver {
-  readonly id: "cuda" | "hip";
+  readonly id: DriverDeviceId;
   readonly call: GpuCalls;
   readonly graphCalls: GraphCalls | null;
   readonly #options: GpuDriverOptions;

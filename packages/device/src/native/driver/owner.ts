@@ -1,12 +1,13 @@
 /** What a program needs of the GPU that compiled it. Node only. */
 
 import type { Emitted, KernelIR } from "@evolver/kernel";
+import type { DriverDeviceId } from "../../core/device-rows.ts";
 import type { BufferOwner } from "../../core/buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import type { GpuDriver, Handle } from "./driver.ts";
 
 export interface GpuOwner extends BufferOwner {
-  readonly id: "cuda" | "hip";
+  readonly id: DriverDeviceId;
   readonly driver: GpuDriver;
   readonly stream: Handle;
   /** Machine code of an emitted kernel. @throws EvolverError where the compiler is missing or refuses it */

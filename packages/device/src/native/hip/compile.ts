@@ -6,7 +6,8 @@
 import { EvolverError } from "@evolver/base";
 import type { LibraryHandle } from "koffi";
 import { compileCached, type CompiledCode } from "../driver/cache.ts";
-import { bind, loadFirst } from "../driver/calls.ts";
+import { loadFirst } from "../driver/calls.ts";
+import { bindRuntimeCompiler, type RuntimeCompiler } from "../driver/runtime-compiler.ts";
 import { rocmCandidates } from "./driver.ts";
 
 export interface CompileRequest {
@@ -17,13 +18,7 @@ export interface CompileRequest {
   readonly options: readonly string[];
 }
 
-interface Hiprtc {
-  /** "hiprtc 6.2". */
-  readonly name: string;
-  compile(request: CompileRequest): Uint8Array;
-}
-
-let found: Hiprtc | null = null;
+let found: RuntimeCompiler | null = null;
 
 /**
  * Compiles, or takes from the cache.
@@ -33,52 +28,19 @@ export function compileHip(request: CompileRequest): CompiledCode {
   const compiler = (found ??= openHiprtc());
   const { architecture, options, source } = request;
   return compileCached("hsaco", compiler.name, [architecture, options, source], () =>
-    compiler.compile(request),
+    compiler.compile(
+      source,
+      `${request.kernelName}.hip`,
+      [`--offload-arch=${architecture}`, "-std=c++17", "-O3", ...options],
+      (log) => compileFailed(request, log),
+    ),
   );
 }
 
-function openHiprtc(): Hiprtc {
-  const library = loadHiprtc();
-  const load = (signature: string): ((...args: unknown[]) => number) =>
-    bind(library, signature, (name, cause) => compilerMissing(`hiprtc has no ${name}`, cause)) as never;
-  const version = load("int hiprtcVersion(void *major, void *minor)");
-  const create = load(
-    "int hiprtcCreateProgram(void *program, const char *source, const char *name, int headers, uint64_t headerSources, uint64_t headerNames)",
+const openHiprtc = (): RuntimeCompiler =>
+  bindRuntimeCompiler(loadHiprtc(), { prefix: "hiprtc", code: "Code" }, (name, cause) =>
+    compilerMissing(`hiprtc has no ${name}`, cause),
   );
-  const compile = load("int hiprtcCompileProgram(uint64_t program, int count, const char **options)");
-  const logSize = load("int hiprtcGetProgramLogSize(uint64_t program, void *bytes)");
-  const log = load("int hiprtcGetProgramLog(uint64_t program, void *log)");
-  const codeSize = load("int hiprtcGetCodeSize(uint64_t program, void *bytes)");
-  const code = load("int hiprtcGetCode(uint64_t program, void *code)");
-  const destroy = load("int hiprtcDestroyProgram(void *program)");
-  const numbers = new Int32Array(2);
-  version(numbers.subarray(0, 1), numbers.subarray(1));
-  const read = (program: bigint, size: typeof logSize, contents: typeof log): Uint8Array => {
-    const bytes = new BigUint64Array(1);
-    size(program, bytes);
-    const buffer = new Uint8Array(Number(bytes[0]));
-    if (buffer.length > 0) contents(program, buffer);
-    return buffer;
-  };
-  return {
-    name: `hiprtc ${numbers[0]}.${numbers[1]}`,
-    compile(request) {
-      const slot = new BigUint64Array(1);
-      const created = create(slot, request.source, `${request.kernelName}.hip`, 0, 0, 0);
-      if (created !== 0) throw compileFailed(request, `hiprtc gives error ${created} for the program`);
-      const program = slot[0] as bigint;
-      try {
-        const options = [`--offload-arch=${request.architecture}`, "-std=c++17", "-O3", ...request.options];
-        const failed = compile(program, options.length, options);
-        if (failed === 0) return read(program, codeSize, code);
-        const text = new TextDecoder().decode(read(program, logSize, log)).replaceAll("\0", "");
-        throw compileFailed(request, text || `hiprtc gives error ${failed}`);
-      } finally {
-        destroy(slot);
-      }
-    },
-  };
-}
 
 /** Since ROCm 5.x a library of its own; before, part of libamdhip64. */
 function loadHiprtc(): LibraryHandle {

@@ -6,6 +6,7 @@
 import { assertNever } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { elementBytes, isHalf, type BufferParam, type HalfType } from "../../ir/types.ts";
+import { cppHosts, type CppTarget } from "../cpp/hosts.ts";
 import { cppLiteral, cppType } from "../cpp/language.ts";
 import type { Emitted } from "../core/result.ts";
 import { surveyOf } from "../core/uses.ts";
@@ -33,7 +34,7 @@ const BUILD = {
 export function cppSelftest(
   ir: KernelIR,
   emitted: Emitted,
-  api: "cuda" | "hip",
+  api: CppTarget,
   selftest: Selftest,
   file: string,
 ): string {
@@ -104,11 +105,11 @@ int run() {
     std::printf("cannot run: there is no GPU, or its driver does not start\\n");
     return 2;
   }
-  ${api}DeviceProp_t properties;
+  ${cppHosts[api].properties} properties;
   CHECK(${api}GetDeviceProperties(&properties, 0));
   std::printf("%s on %s\\n", ${JSON.stringify(selftest.title)}, properties.name);
   if (properties.warpSize != ${ir.subgroupSize}) {
-    std::printf("cannot run: this GPU has ${api === "hip" ? "wavefronts" : "warps"} of %d lanes, the kernel is built for ${ir.subgroupSize}; emit it with --subgroup %d\\n",
+    std::printf("cannot run: this GPU has ${cppHosts[api].subgroups} of %d lanes, the kernel is built for ${ir.subgroupSize}; emit it with --subgroup %d\\n",
                 properties.warpSize, properties.warpSize);
     return 2;
   }
@@ -156,18 +157,14 @@ int main() { return evolver_selftest::run(); }
 `;
   const [first, ...rest] = BUILD[api](file, surveyOf(ir).halfTypes.has("bf16"));
   const header = [`${selftest.title}: a self-test. Build and run it with`, `    ${first}`, ...rest];
-  const deviceProperties = api === "cuda" ? "typedef cudaDeviceProp cudaDeviceProp_t;\n" : "";
-  return `${header.map((line) => `// ${line}`).join("\n")}\n\n${emitted.source}${text.replace(
-    "namespace evolver_selftest {\n",
-    `namespace evolver_selftest {\n\n${deviceProperties}`,
-  )}`;
+  return `${header.map((line) => `// ${line}`).join("\n")}\n\n${emitted.source}${text}`;
 }
 
 /** A lambda that enqueues the launch. */
 function launchLines(
   ir: KernelIR,
   emitted: Emitted,
-  api: "cuda" | "hip",
+  api: CppTarget,
   { args, workgroups }: Selftest,
   local: (param: BufferParam) => string,
 ): string[] {
@@ -181,19 +178,10 @@ function launchLines(
   const [x, y, z] = workgroups;
   const grid = emitted.grid === "linear" ? `dim3(${x * y * z})` : `dim3(${x}, ${y}, ${z})`;
   const block = `dim3(${ir.workgroupSize.join(", ")})`;
-  const { entryPoint, dynamicSharedBytes: shared } = emitted;
-  const lines =
-    shared > 0 && api === "cuda"
-      ? [
-          `CHECK(cudaFuncSetAttribute(${entryPoint}, cudaFuncAttributeMaxDynamicSharedMemorySize, ${shared}));`,
-        ]
-      : [];
-  const listed = values.join(", ");
-  const call =
-    api === "cuda"
-      ? `${entryPoint}<<<${grid}, ${block}, ${shared}>>>(${listed})`
-      : `hipLaunchKernelGGL(${entryPoint}, ${grid}, ${block}, ${shared}, 0${values.length > 0 ? ", " : ""}${listed})`;
-  return [...lines, `const auto launch = [&] { ${call}; };`];
+  const { entryPoint, dynamicSharedBytes: sharedBytes } = emitted;
+  const host = cppHosts[api];
+  const launch = host.launch({ entryPoint, grid, block, sharedBytes, args: values.join(", ") });
+  return [...host.reserveShared(entryPoint, sharedBytes), `const auto launch = [&] { ${launch}; };`];
 }
 
 function fill(local: string, { contents, length }: SelftestBuffer): string[] {

@@ -1,15 +1,10 @@
-/** The host part of C++ self-tests that is the same for every kernel. API stands for `cuda` or `hip`. */
+/** The host part of C++ self-tests that is the same for every kernel. API## stands for `cuda` or `hip`. */
 
-export const hostText = (api: "cuda" | "hip"): string =>
+import { checkMacro, type CppTarget } from "../cpp/hosts.ts";
+
+export const hostText = (target: CppTarget): string =>
   String.raw`
-#define CHECK(call)                                                                   \
-  do {                                                                                \
-    const API##Error_t code = (call);                                                 \
-    if (code != API##Success) {                                                       \
-      std::printf("FAIL: %s gives %s\n", #call, API##GetErrorString(code));           \
-      std::exit(2);                                                                   \
-    }                                                                                 \
-  } while (0)
+${checkMacro(target)}
 
 // Mulberry32, a small generator: the same seed gives the same numbers everywhere.
 struct Random {
@@ -89,5 +84,5 @@ bool compare(const Buffer<T>& buffer, const unsigned* expectedBits, double relat
   return wrong == 0;
 }
 `
-    .replaceAll("API##", api)
+    .replaceAll("API##", target)
     .trim();

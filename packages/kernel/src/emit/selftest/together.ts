@@ -3,6 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
+import type { CppTarget } from "../cpp/hosts.ts";
 import { hipPrologue } from "../cpp/hip-prologue.ts";
 import type { Emitted } from "../core/result.ts";
 
@@ -19,7 +20,7 @@ const HIP_BEGINNING =
 /**
  * @throws EvolverError DUPLICATE_KERNEL where two kernels have one name, and what `emit` throws
  */
-export function emitTogether(irs: readonly KernelIR[], target: "cuda" | "hip"): EmittedTogether {
+export function emitTogether(irs: readonly KernelIR[], target: CppTarget): EmittedTogether {
   const kernels = irs.map((ir) => emit(ir, target));
   const names = kernels.map(({ entryPoint }) => entryPoint);
   const double = names.find((name, k) => names.indexOf(name) !== k);

@@ -1,6 +1,8 @@
 /** The host part of the C++ suite that is the same for all tests: memory, launches, measuring. API## is `cuda` or `hip`. */
 
-export const hostText = (target: "cuda" | "hip", subgroup: number, most: number): string =>
+import { checkMacro, cppHosts, type CppTarget } from "@evolver/kernel";
+
+export const hostText = (target: CppTarget, subgroup: number, most: number): string =>
   String.raw`
 #include <algorithm>
 #include <chrono>
@@ -13,14 +15,7 @@ export const hostText = (target: "cuda" | "hip", subgroup: number, most: number)
 
 namespace suite {
 
-#define CHECK(call)                                                                   \
-  do {                                                                                \
-    const API##Error_t code = (call);                                                 \
-    if (code != API##Success) {                                                       \
-      std::printf("FAIL: %s gives %s\n", #call, API##GetErrorString(code));           \
-      std::exit(2);                                                                   \
-    }                                                                                 \
-  } while (0)
+${checkMacro(target)}
 
 constexpr int REPETITIONS = 9;
 constexpr double TARGET_MS = 0.5;
@@ -187,12 +182,16 @@ void run(std::vector<Case>& cases) {
   together(group);
 }
 `
-    .replaceAll("PROPERTIES", target === "cuda" ? "cudaDeviceProp" : "hipDeviceProp_t")
+    .replaceAll("PROPERTIES", cppHosts[target].properties)
     .replaceAll(
       "LAUNCH;",
-      target === "cuda"
-        ? "kernel<<<dim3(workgroups), dim3(block)>>>(values...);"
-        : "hipLaunchKernelGGL(kernel, dim3(workgroups), dim3(block), 0, 0, values...);",
+      `${cppHosts[target].launch({
+        entryPoint: "kernel",
+        grid: "dim3(workgroups)",
+        block: "dim3(block)",
+        sharedBytes: 0,
+        args: "values...",
+      })};`,
     )
     .replaceAll("SUBGROUP", String(subgroup))
     .replaceAll("MOST", String(most))

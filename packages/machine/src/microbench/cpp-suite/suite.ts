@@ -4,7 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import { emitTogether, type Emitted, type Kernel } from "@evolver/kernel";
+import { cppHosts, emitTogether, type CppTarget, type Emitted, type Kernel } from "@evolver/kernel";
 import {
   MAX_MULTIPROCESSORS,
   type BufferSpec,
@@ -19,16 +19,13 @@ import { doublesKernels, doublesTest } from "./doubles.ts";
 import { hostText } from "./host.ts";
 
 export interface SuiteOptions {
-  readonly target: "cuda" | "hip";
+  readonly target: CppTarget;
   readonly subgroup: number;
   /** The file's name without extension, for the command line in the header. */
   readonly file: string;
   /** "tiny" for processors that play a GPU; "full" if absent. */
   readonly size?: Setup["size"];
 }
-
-/** What static shared memory may hold everywhere. */
-const SHARED_BYTES = { cuda: 48 * 1024, hip: 64 * 1024 } as const;
 
 const BUILD = {
   cuda: (file: string) => `nvcc -O3 -std=c++17 -arch=native -o ${file} ${file}.cu && ./${file}`,
@@ -49,7 +46,7 @@ export function emitSuite(
       limits: {
         subgroupSizes: [subgroup],
         maxInvocationsPerWorkgroup: 1024,
-        maxSharedBytes: SHARED_BYTES[target],
+        maxSharedBytes: cppHosts[target].staticSharedBytes,
         maxBufferBytes: 2 ** 36,
         maxWorkgroups: 2 ** 31 - 1,
       },
@@ -73,7 +70,7 @@ export function emitSuite(
   const tests = plans.map(({ test, plan }) => testText(test, plan, byKernel));
   const names = plans.map(({ test }) => `test_${test.id}`);
   const header = [
-    `Evolver's microbenchmarks (${chosen.map(({ id }) => id).join(", ")}) for ${target === "hip" ? "AMD" : "NVIDIA"} GPUs. Build and run them with`,
+    `Evolver's microbenchmarks (${chosen.map(({ id }) => id).join(", ")}) for ${cppHosts[target].vendor} GPUs. Build and run them with`,
     `    ${BUILD[target](file)}`,
     "Each line is a median of interleaved repetitions, with the spread of their middle half, and PASS if the results on the",
     "GPU were right. It exits 0 if all were, 1 if some were not, 2 where nothing could be run.",
