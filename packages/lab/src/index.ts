@@ -26,7 +26,7 @@ export { samplerNamed } from "./sampler/index.ts";
 export type { Memory, Proposal, Sampler, SamplerContext } from "./sampler/sampler.ts";
 export { pointAt, pointKey, spaceSize, whyNotInSpace } from "./study/space.ts";
 export type * from "./study/case.ts";
-export type * from "./study/evidence.ts";
+export * from "./study/evidence.ts";
 export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
@@ -50,7 +50,7 @@ export {
 } from "./study/modelled.ts";
 export { countModuleCandidate, drawnWorkgroups, type ProblemWork } from "./study/module-candidate.ts";
 export { evenSample } from "./study/sample.ts";
-export { candidateSources, type CandidateParts } from "./study/sources.ts";
+export { candidateSources, kernelFile, type CandidateParts } from "./study/sources.ts";
 export { targetOf, type Target } from "./study/target.ts";
 export { integerOption, type StudyInput, type StudyOption } from "./study/option.ts";
 export type * from "./study/point.ts";

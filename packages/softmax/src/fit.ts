@@ -1,6 +1,7 @@
 /** What a point comes to on a problem, and whether it fits there. */
 
 import { EvolverError } from "@evolver/base";
+import { emitTargets } from "@evolver/kernel";
 import { axes, type RowPoint } from "./point.ts";
 import type { RowProblem } from "./problem.ts";
 
@@ -11,7 +12,10 @@ export interface RowLimits {
 }
 
 /** What every device of ours gives: WebGPU's least, and on one axis no more workgroups than it counts. */
-export const DEFAULT_LIMITS: RowLimits = Object.freeze({ invocations: 256, workgroups: 65_535 });
+export const DEFAULT_LIMITS: RowLimits = Object.freeze({
+  invocations: emitTargets.wgsl.workgroup.invocations,
+  workgroups: 65_535,
+});
 
 /** Elements of a row that an invocation keeps in registers at most, with room for what it computes. */
 const MOST_HELD = 64;

@@ -1,13 +1,12 @@
 /** Which points can be built for a problem, why others cannot, and the nearest smaller point that can. */
 
 import { assertNever, EvolverError } from "@evolver/base";
+import { emitTargets } from "@evolver/kernel";
 import type { AttentionProblem } from "../problem.ts";
 import { geometryOf, keyLanesOf } from "./measure.ts";
 import { pipelines } from "./axes/pipeline/index.ts";
 import { axes, QUERY_ROWS, type FlashPoint } from "./space.ts";
 
-const MAX_SHARED_BYTES = 227 * 1024;
-const MAX_WORKGROUP = 1024;
 /** Variables that an invocation keeps in its inner loops; NVIDIA and AMD give it at most 255 registers. */
 const MAX_REGISTERS = 200;
 
@@ -27,10 +26,7 @@ export interface WorkgroupLimits {
 }
 
 /** The most that any known device gives a workgroup: NVIDIA's data-centre cards. */
-export const DEFAULT_LIMITS: WorkgroupLimits = Object.freeze({
-  sharedBytes: MAX_SHARED_BYTES,
-  invocations: MAX_WORKGROUP,
-});
+export const DEFAULT_LIMITS: WorkgroupLimits = emitTargets.cuda.workgroup;
 
 /** What a point needs too much of, where it could be valid with less; else two of its values contradict each other. */
 type Excess = "invocations" | "shared memory" | "registers" | "none";

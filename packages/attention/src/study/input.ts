@@ -68,7 +68,7 @@ export async function parseAttentionInput(options: StudyInput): Promise<Attentio
   return {
     shape: printShape(problem),
     file: path,
-    fileHash: createHash("sha256").update(bytes).digest("hex").slice(0, 16),
+    fileHash: hashOf(bytes),
   };
 }
 
@@ -77,8 +77,7 @@ export async function openAttentionInput(input: AttentionInput): Promise<OpenedI
   const problem = parseShape(input.shape);
   if (input.file === null) return { problem, data: null, title: `${printShape(problem)}, random data` };
   const bytes = await readInputFile(input.file);
-  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-  if (hash !== input.fileHash) {
+  if (hashOf(bytes) !== input.fileHash) {
     throw new EvolverError("INPUT_CHANGED", `${input.file} has changed since this run began`, {
       hint: "start the run again",
     });
@@ -98,6 +97,9 @@ function textOption(options: StudyInput, name: string): string | null {
   if (value === undefined || value === null || typeof value === "string") return value ?? null;
   throw new EvolverError("INPUT_INVALID", `the option ${name} is a text, not ${JSON.stringify(value)}`);
 }
+
+/** By Node's own function: a file may have gigabytes. */
+const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
 
 async function readInputFile(path: string): Promise<Uint8Array> {
   try {

@@ -1,6 +1,6 @@
 /** What is measured of attention on a machine: the ladder, beside PyTorch and by hardware counters, and evolution. */
 
-import type { EvidenceCommand } from "@evolver/lab";
+import { evidenceDevices, type EvidenceCommand } from "@evolver/lab";
 
 const BENCH = "packages/attention/bench";
 
@@ -10,7 +10,7 @@ const SHAPES = [
   ["-gqa", "B1,Hq32,Hkv8,S512,D128,causal"],
 ] as const;
 
-const ladders = (["cuda", "webgpu"] as const).flatMap((device) =>
+const ladders = evidenceDevices.flatMap((device) =>
   SHAPES.map(([suffix, shape]): EvidenceCommand => ({
     name: `ladder-${device}${suffix}`,
     what: `the ladder's own report on ${shape}`,
@@ -20,7 +20,7 @@ const ladders = (["cuda", "webgpu"] as const).flatMap((device) =>
   })),
 );
 
-const goldens = (["cuda", "webgpu"] as const).map((device): EvidenceCommand => ({
+const goldens = evidenceDevices.map((device): EvidenceCommand => ({
   name: `goldens-${device}`,
   what: "golden values that nobody here has made",
   command: ["node", `${BENCH}/goldens.ts`, "--device", device, "--data", "$GOLDENS"],

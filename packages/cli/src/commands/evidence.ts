@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { collect, findCommands, machineCommands, type Collected } from "@evolver/guide";
-import type { EvidenceCommand } from "@evolver/lab";
+import { evidenceDevices, isEvidenceDevice, type EvidenceCommand } from "@evolver/lab";
 import { loadStudy, studyNames } from "@evolver/studies";
 import { Command } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
@@ -21,8 +21,6 @@ interface CollectFlags {
   readonly json: boolean;
 }
 
-const DEVICES = ["cuda", "webgpu"];
-
 export const evidenceCommand: MakeCommand = async ({ finish }) => {
   const commands = await allCommands();
   const listed = commands.map(({ name, what, needs }) => {
@@ -32,7 +30,10 @@ export const evidenceCommand: MakeCommand = async ({ finish }) => {
   return new Command("evidence").description("measure this machine and keep the results").addCommand(
     newCommand("collect", "run measurements and keep each result in its own file")
       .option("--only <names>", "these measurements, with commas between them", list)
-      .option("--device <id>", "only what is measured on this device (cuda, webgpu), and what needs none")
+      .option(
+        "--device <id>",
+        `only what is measured on this device (${evidenceDevices.join(", ")}), and what needs none`,
+      )
       .option("--goldens <dir>", "golden values to check against")
       .option("--hip-headers <dir>", "HIP's headers, for emitted HIP programs on an NVIDIA GPU")
       .option("-o, --output <dir>", "the folder of the evidence", "evidence/here")
@@ -49,13 +50,13 @@ async function allCommands(): Promise<EvidenceCommand[]> {
 
 async function collectEvidence(all: readonly EvidenceCommand[], flags: CollectFlags): Promise<number> {
   const { only, device, goldens, hipHeaders, output, json } = flags;
-  if (device !== undefined && !DEVICES.includes(device))
+  if (device !== undefined && !isEvidenceDevice(device))
     throw new EvolverError(
       "UNKNOWN_DEVICE",
-      `evidence can be collected on ${DEVICES.join(" and ")}, not on "${device}"`,
+      `evidence can be collected on ${evidenceDevices.join(" and ")}, not on "${device}"`,
     );
   const commands = findCommands(all, only ?? null).filter(
-    ({ needs }) => device === undefined || needs.every((need) => need === device || !DEVICES.includes(need)),
+    ({ needs }) => device === undefined || needs.every((need) => need === device || !isEvidenceDevice(need)),
   );
   const progress = openProgress();
   try {

@@ -5,14 +5,14 @@
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readRecords } from "@evolver/lab";
+import { deviceRows, isDeviceId } from "@evolver/device";
+import { kernelFile, readRecords } from "@evolver/lab";
 
-/** What a device was given. */
-const SOURCES: Readonly<Record<string, string>> = {
-  cuda: "kernel.cu",
-  hip: "kernel.hip",
-  webgpu: "kernel.wgsl",
-};
+/** The file of what a device was given; null where it took no source. */
+function sourceFor(device: string): string | null {
+  const target = isDeviceId(device) ? deviceRows[device].target : null;
+  return target === null ? null : kernelFile(target);
+}
 
 /** @param to is replaced */
 export function keepEvolution(workspace: string, to: string): void {
@@ -24,7 +24,7 @@ export function keepEvolution(workspace: string, to: string): void {
   }
   cpSync(join(workspace, "evolution_log.md"), join(to, "evolution_log.md"));
   const [first] = readRecords(workspace);
-  const source = SOURCES[first?.objective.device ?? ""];
+  const source = sourceFor(first?.objective.device ?? "");
   cpSync(join(workspace, "champion"), join(to, "champion"), {
     recursive: true,
     filter: (path) => !basename(path).startsWith("kernel.") || basename(path) === source,

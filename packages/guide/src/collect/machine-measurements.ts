@@ -1,10 +1,8 @@
 /** What is measured of a machine whatever the study: its devices, their correctness, their speed. */
 
-import type { EvidenceCommand } from "@evolver/lab";
+import { evidenceDevices, type EvidenceCommand, type EvidenceDevice } from "@evolver/lab";
 
-const GPUS = ["cuda", "webgpu"] as const;
-
-const checks = (device: (typeof GPUS)[number]): EvidenceCommand[] => [
+const checks = (device: EvidenceDevice): EvidenceCommand[] => [
   {
     name: `conformance-${device}`,
     what: "the conformance suite",
@@ -46,7 +44,7 @@ export const machineCommands: readonly EvidenceCommand[] = [
     needs: ["cuda"],
     limitSeconds: 180,
   },
-  ...GPUS.flatMap((device) => checks(device)),
+  ...evidenceDevices.flatMap((device) => checks(device)),
   {
     name: "large",
     what: "accesses beyond 2³¹ and 2³² bytes and elements",

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { assertNever } from "@evolver/base";
 import { listDevices, type DeviceId } from "@evolver/device";
-import type { EvidenceNeed } from "@evolver/lab";
+import { isEvidenceDevice, type EvidenceNeed } from "@evolver/lab";
 
 export interface Places {
   /** The folder of the evidence. */
@@ -21,10 +21,8 @@ export async function whyMissing(
   need: EvidenceNeed,
   { out, goldens, hipHeaders }: Places,
 ): Promise<string | null> {
+  if (isEvidenceDevice(need)) return whyNoDevice(need);
   switch (need) {
-    case "cuda":
-    case "webgpu":
-      return whyNoDevice(need);
     case "nvcc":
       return runs("nvcc", "--version") || existsSync("/usr/local/cuda/bin/nvcc")
         ? null

@@ -1,9 +1,8 @@
 /** Results of checks on a GPU: conformance, golden values, faults, self-tests, noise. Null is what was not run. */
 
 import * as v from "valibot";
+import { evidenceDevices, type EvidenceDevice } from "@evolver/lab";
 import { flag, number, positive, text } from "./schema-parts.ts";
-
-export const GPU_DEVICES = ["cuda", "webgpu"] as const;
 
 interface Counts {
   readonly passed: number;
@@ -30,7 +29,7 @@ interface DeviceChecks {
 }
 
 export interface Checks {
-  readonly devices: Readonly<Record<(typeof GPU_DEVICES)[number], DeviceChecks>>;
+  readonly devices: Readonly<Record<EvidenceDevice, DeviceChecks>>;
   /** Emitted programs, built by nvcc. */
   readonly selftest: Passed | null;
   /** The same as HIP, through HIP's own NVIDIA path. */
@@ -91,14 +90,16 @@ const noise = v.pipe(
 
 /** @throws EvolverError EVIDENCE_INVALID */
 export function readChecks(load: Load): Checks {
-  const checksOf = (device: string): DeviceChecks => ({
+  const checksOf = (device: EvidenceDevice): DeviceChecks => ({
     conformance: load(`conformance-${device}`, v.object(counts)),
     goldens: load(`goldens-${device}`, v.object({ ...counts, cases: positive, rungs: positive })),
     faults: load(`faults-${device}`, faults),
     property: load(`property-${device}`, v.object({ programs: positive, agree: flag })),
   });
   return {
-    devices: { cuda: checksOf("cuda"), webgpu: checksOf("webgpu") },
+    devices: Object.fromEntries(
+      evidenceDevices.map((device) => [device, checksOf(device)]),
+    ) as Checks["devices"],
     selftest: load("selftest", tests),
     hip: load("hip-nvidia", tests),
     large: load("large", large),

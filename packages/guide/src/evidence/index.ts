@@ -1,7 +1,6 @@
 /** Evidence: what was measured, read and checked. */
 
 export * from "./comparable.ts";
-export { GPU_DEVICES } from "./checks.ts";
 export * from "./document.ts";
 export * from "./evolution.ts";
 export * from "./read-folder.ts";

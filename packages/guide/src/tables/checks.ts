@@ -1,10 +1,11 @@
 /** What was checked on the GPU: the suites by device, and what concerns the machine as a whole. */
 
+import { evidenceDevices } from "@evolver/lab";
 import { percent, NOTHING } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
 import type { MachineEvidence } from "../evidence/read-folder.ts";
-import { GPU_DEVICES, type Checks } from "../evidence/checks.ts";
+import type { Checks } from "../evidence/checks.ts";
 
 const ofAll = ({ passed, failed }: { readonly passed: number; readonly failed: number }): string =>
   `${passed} of ${passed + failed}`;
@@ -21,7 +22,7 @@ const unless = <T>(value: T | null, print: (value: T) => string): string =>
   value === null ? NOTHING : print(value);
 
 export function checksBlock({ checks }: MachineEvidence): string {
-  const rows = GPU_DEVICES.map((device) => {
+  const rows = evidenceDevices.map((device) => {
     const { conformance, goldens, faults, property } = checks.devices[device];
     return [
       device,

@@ -15,13 +15,17 @@ export interface TargetRow {
 
 const KIB = 1024;
 
+/** Of compute capability 9.0, the most that any target gives; smaller GPUs say so at the launch. */
+const CUDA_WORKGROUP = { invocations: 1024, sharedBytes: 227 * KIB } as const;
+
 export const emitTargets = Object.freeze({
   js: {
     title: "JavaScript",
     extension: "js",
     subgroupSizes: null,
     forwardProgress: false,
-    workgroup: { invocations: 1024, sharedBytes: 227 * KIB },
+    // JavaScript has no limit of its own: what fits CUDA can be emitted.
+    workgroup: CUDA_WORKGROUP,
   },
   wgsl: {
     title: "WGSL",
@@ -36,8 +40,7 @@ export const emitTargets = Object.freeze({
     extension: "cu",
     subgroupSizes: [32],
     forwardProgress: true,
-    // Of compute capability 9.0; smaller GPUs say so at the launch.
-    workgroup: { invocations: 1024, sharedBytes: 227 * KIB },
+    workgroup: CUDA_WORKGROUP,
   },
   hip: {
     title: "HIP C++",

@@ -1,9 +1,18 @@
 /** What of a study `evolver evidence collect` can measure on a machine, and keep. */
 
+import type { DeviceId } from "@evolver/device";
+
+/** The devices that evidence is kept of, in the order in which tables have them beside each other. */
+export const evidenceDevices = Object.freeze(["cuda", "webgpu"] as const satisfies readonly DeviceId[]);
+
+export type EvidenceDevice = (typeof evidenceDevices)[number];
+
+export const isEvidenceDevice = (name: string): name is EvidenceDevice =>
+  (evidenceDevices as readonly string[]).includes(name);
+
 /** Something that a machine has or lacks: a device, a program, data, or what another measurement leaves. */
 export type EvidenceNeed =
-  | "cuda"
-  | "webgpu"
+  | EvidenceDevice
   | "nvcc"
   | "ncu"
   | "torch"

@@ -3,11 +3,10 @@
  * we know best. Node only: it reads a file.
  */
 
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { h200Datasheet, parseProfile, type MachineProfile } from "@evolver/machine";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, sha256 } from "@evolver/base";
 import type { StudyInput, StudyOption } from "./option.ts";
 
 /** Where no profile is given. */
@@ -58,4 +57,4 @@ async function read(path: string): Promise<string> {
   }
 }
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+const hashOf = (text: string): string => sha256(text).slice(0, 16);

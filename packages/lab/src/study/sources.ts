@@ -15,6 +15,9 @@ export interface CandidateParts {
   fits(target: EmitTarget): boolean;
 }
 
+/** The name of a kernel's source for a target, among a candidate's sources. */
+export const kernelFile = (target: EmitTarget): string => `kernel.${emitTargets[target].extension}`;
+
 /** Of a plan of one kernel. */
 export function candidateSources({ point, build, planFor, fits }: CandidateParts): readonly SourceFile[] {
   const { subgroup } = build;
@@ -32,7 +35,7 @@ export function candidateSources({ point, build, planFor, fits }: CandidateParts
   const targets = emitTargetNames.filter((target) => hasWidth(target) && fits(target));
   return [
     ...targets.map((target) => ({
-      path: `kernel.${emitTargets[target].extension}`,
+      path: kernelFile(target),
       text: sourceFor(target),
     })),
     {

@@ -4,9 +4,9 @@ import type { DeviceLimits } from "@evolver/device";
 import { emitTargets, type EmitTarget } from "@evolver/kernel";
 import { DEFAULT_LIMITS, type RowLimits } from "@evolver/softmax";
 
-/** @param limits null where there is no device, but a model of one */
+/** @param limits null where there is no device, but a model of an NVIDIA GPU */
 export function limitsOf(limits: DeviceLimits | null): RowLimits {
-  if (limits === null) return { ...DEFAULT_LIMITS, invocations: 1024 };
+  if (limits === null) return targetLimits("cuda");
   return { invocations: limits.maxInvocationsPerWorkgroup, workgroups: limits.maxWorkgroups };
 }
 

@@ -1,9 +1,9 @@
 /** Machine code on disk, keyed by everything that it depends on. Node only. */
 
-import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { sha256 } from "@evolver/base";
 
 export interface CompiledCode {
   readonly code: Uint8Array;
@@ -27,9 +27,7 @@ export function compileCached(
   key: readonly unknown[],
   compile: () => Uint8Array,
 ): CompiledCode {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([compiler, ...key]))
-    .digest("hex");
+  const hash = sha256(JSON.stringify([compiler, ...key]));
   const path = join(cacheRoot(), folder, `${hash}.${folder}`);
   const cached = readCached(path);
   if (cached !== null) return { code: cached, compiler, fromCache: true };

@@ -25,7 +25,7 @@ export interface RuntimeCompiler {
 }
 
 /** @param log what the compiler says, or at least the number of its error */
-export type CompileFailed = (log: string) => EvolverError;
+type CompileFailed = (log: string) => EvolverError;
 
 /** @param missing makes the error for a function that the library lacks */
 export function bindRuntimeCompiler(
