@@ -7,7 +7,7 @@
 
 import { atomic, buffer, f32, kernel, min, u32 } from "@evolver/kernel";
 
-/** sums[r] is the sum of row r; a workgroup per row, first over the lanes of each subgroup, then over the subgroups. */
+/** sums[r] is the sum of row r. One workgroup per row adds up, first over the lanes of each subgroup, then over the subgroups. */
 export const rowSums = kernel(
   "rowSums",
   {

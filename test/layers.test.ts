@@ -275,7 +275,7 @@ describe("a planted tree", () => {
     ]);
   });
 
-  it("words for undone work are found in code and in documents", () => {
+  it("words for unfinished work are found in code and in documents", () => {
     const word = ["TO", "DO"].join("");
     plant("packages/kernel/src/a.ts", `\n// ${word}: later`);
     plant("docs/a.md", `Here is a ${word}.`);

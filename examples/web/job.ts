@@ -1,4 +1,4 @@
-/** What the page asks of its worker, and what the worker tells it. Plain data: it is sent between threads. */
+/** The messages between the page and its worker. Plain data, since it is sent between threads. */
 
 import type { ClaimResult } from "@evolver/device";
 import type { AttentionShape } from "@evolver/attention";

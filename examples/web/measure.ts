@@ -85,8 +85,8 @@ const ROUND_MS = 10;
 const MOST_LAUNCHES = 1024;
 
 /**
- * Times rungs in rounds that interleave them, so that a clock which speeds up or a machine which gets busy meets all
- * of them. Calls back after each round: with what is known so far, and how far it is, from 0 to 1.
+ * Times rungs in rounds that interleave them, so that a change of clock rate or load affects all of them. Calls back after
+ * each round with the results so far and the progress, from 0 to 1.
  */
 export async function timeRungs(
   rungs: readonly BoundRung[],

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be known about the code without running it. One line a check; what is wrong
- * follows the line of the check that found it. Exits 1 if any check failed.
+ * `npm run check`: everything that can be checked without running the code. One line per check; the problems that it found
+ * follow its line. Exits 1 if any check failed.
  *
  *     node tools/check/check.ts [name ...]     only these checks
  */

@@ -1,4 +1,4 @@
-/** What devices and targets give a workgroup, as attention's points ask it. */
+/** The limits of devices and targets that attention's points need. */
 
 import { deviceRows, type Device } from "@evolver/device";
 import { emitTargets, type EmitTarget } from "@evolver/kernel";
@@ -7,7 +7,7 @@ import type { WorkgroupLimits } from "./flash/fit.ts";
 
 /** Where a driver decides what runs kernels, narrower subgroups are a processor's: SwiftShader's, llvmpipe's. */
 const NARROWEST_GPU = 16;
-/** Those have 16 or 32 vector registers, and compilers that take a minute for code that wants hundreds. */
+/** CPUs have 16 or 32 vector registers, and their compilers take a minute for code that needs hundreds. */
 const PROCESSOR_REGISTERS = 96;
 
 /** The device's limits, but no more than every CUDA kernel gets, so that points mean the same everywhere. */

@@ -1,7 +1,7 @@
 /**
- * Plain attention in JavaScript: in float64, the truth that kernels are measured against, and in float32 with every
- * operation rounded, the yardstick of how far an honest kernel may be from it. Neither is flash attention: a row's
- * scores are all computed, then its softmax, then its output.
+ * Plain attention in JavaScript. In float64 it is the truth that kernels are compared with; in float32, with every operation
+ * rounded, it shows how far an honest kernel may be from the truth. Neither is flash attention: all scores of a row are
+ * computed first, then its softmax, then its output.
  */
 
 import { math } from "@evolver/kernel";

@@ -1,6 +1,6 @@
 /**
  * Reads and writes safetensors files in memory: eight bytes of header length, a JSON header, the tensors' bytes.
- * Pure; runs in a browser. Files are untrusted: everything the header claims is checked before it is believed.
+ * Pure; runs in a browser. Files are untrusted: everything in the header is checked before it is used.
  */
 
 import { assertNever, EvolverError } from "@evolver/base";

@@ -1,9 +1,9 @@
 /**
- * When a result of attention is right: by the rule of `allowedError`, with factor 2, or 3 with a softcap. The same holds
- * for the finite entries of the LSE; −Infinity must be −Infinity. A NaN never passes, not even where the truth is NaN.
+ * Whether a result of attention is right: by the rule of `allowedError`, with factor 2, or 3 with a softcap. The same rule is
+ * used for the finite entries of the LSE; −Infinity must be −Infinity. A NaN never passes, not even where the truth is NaN.
  *
- * `low` is one sample of rounding errors, and its largest comes from few rows that happen to be sensitive: an honest kernel
- * would be off by more now and then. So `low` is evaluated in several orders of summation on the rows where it erred most.
+ * `low` is one sample of rounding errors, and its largest error comes from a few sensitive rows. An honest kernel would exceed
+ * it now and then. So `low` is evaluated in several orders of summation on the rows with its largest errors.
  */
 
 import { allowedError, EvolverError, largestMagnitude } from "@evolver/base";
@@ -54,7 +54,7 @@ const SENSITIVE_ROWS = 256;
 /** The same where the truth is known for some rows only, and every second counts. */
 const SENSITIVE_CHOSEN_ROWS = 32;
 const SUMMATION_ORDERS = 8;
-/** A handful of rows are few samples however they are summed: up to so many get four times the orders. */
+/** A few rows are few samples: problems of up to this many rows get four times as many orders of summation. */
 const FEW_ROWS = 32;
 
 /**

@@ -1,4 +1,4 @@
-/** From what a user says to a checked `AttentionProblem`: bad shapes, strides and options are refused by name here. */
+/** Makes a checked `AttentionProblem` from a user's arguments; errors name the wrong shape, stride or option. */
 
 import { EvolverError } from "@evolver/base";
 import type { AttentionProblem, AttentionShape, Mask, Strides } from "./problem.ts";

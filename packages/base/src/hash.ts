@@ -1,4 +1,4 @@
-/** SHA-256, where it may be called at once and in any program: Web Crypto answers later, and Node's is not in browsers. */
+/** SHA-256 that is synchronous and runs in browsers too: Web Crypto is asynchronous, and Node's crypto is not in browsers. */
 
 import { sha256 as digest } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";

@@ -1,4 +1,4 @@
-/** What every package shares and none of them is about: errors, random numbers, statistics, JSON, schemas, formats, plots. */
+/** What all packages share: errors, random numbers, statistics, JSON, schemas, number formats, plots. */
 
 export * from "./errors.ts";
 export * from "./format.ts";

@@ -3,8 +3,8 @@
 import { EvolverError } from "./errors.ts";
 
 /**
- * Where no case is left: the compiler refuses the call as long as one is, and data that came from outside the types is
- * refused when it gets here.
+ * Marks the place where no case is left. The compiler refuses the call as long as a case is missing; at run time it throws for
+ * data that the types do not allow.
  *
  * @param what the thing that was switched over, for the message: "node kind"
  * @throws EvolverError INTERNAL_ERROR

@@ -41,7 +41,7 @@ export interface PlotPoint {
 /**
  * - line: points joined in their order, each marked unless `marked` says no.
  * - points: marks alone.
- * - bars: from zero along the value axis, one a category; several series stand side by side.
+ * - bars: from zero along the value axis, one per category; several series stand side by side.
  * - reference: lines to compare with, not measured here: a roof, a diagonal, the speed of another program.
  */
 export type SeriesKind = "line" | "points" | "bars" | "reference";
@@ -104,7 +104,7 @@ export function hasPoints(plot: PlotSpec): boolean {
   return plot.series.some((series) => visiblePoints(plot, series).length > 0);
 }
 
-/** A roof over what can be reached: so much work a second, and so many bytes. */
+/** One limit of a roofline: the bandwidth of a memory. */
 export interface Roof {
   readonly name: string;
   readonly gbPerSecond: number;

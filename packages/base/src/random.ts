@@ -1,6 +1,6 @@
 /**
- * Random numbers that a seed decides: the same on every machine, never from the clock. Not for secrets, and not for text that is
- * emitted, whose data are a function of the index.
+ * Random numbers from a seed: the same on every machine, never from the clock. Not for secrets, and not for emitted programs,
+ * which compute their data from the index.
  */
 
 import { uniformInt } from "pure-rand/distribution/uniformInt";

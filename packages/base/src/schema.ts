@@ -1,6 +1,6 @@
 /**
- * Data from outside (files, other processes, people) held against a schema of Valibot. What is wrong becomes one error that
- * names the file, the field, what was found there and what belongs there.
+ * Checks data from outside (files, other processes, people) against a Valibot schema. Problems become one error that names the
+ * file, the field, the value that was found and what is expected.
  */
 
 import * as v from "valibot";

@@ -114,7 +114,7 @@ describe("evolve", () => {
     expect(cycles).toEqual([0, 1]);
   });
 
-  it("goes on where it was stopped, which loses nothing, and says with 130 that it was stopped", async () => {
+  it("exits with 130 when it is stopped, loses nothing, and continues when it is run again", async () => {
     let stopped = false;
     const { finished } = start(
       evolve(workspace, "--cycles", "1000", "--trials", "2", "--from", "s02", "--json"),

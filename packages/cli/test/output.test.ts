@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { table } from "evolver/internal";
 
-it("a wrapped column goes on below itself, and no word is lost", () => {
+it("a wrapped column continues on the next line, and no word is lost", () => {
   const text = "shared 16×64, padded, ring of 4";
   const shown = table(
     [

@@ -487,7 +487,7 @@ describe("the front end refuses", () => {
     for (const body of bodies) {
       const error = errorFrom(() => build(body, {}, false));
       expect(error.code).toBe("FORWARD_PROGRESS_UNAVAILABLE");
-      expect(error.message).toContain("ask gpu.forwardProgress");
+      expect(error.message).toContain("where gpu.forwardProgress is false");
       expect(blamed(error)[0]).toMatch(/gpu\.(phaseBarriers|pipeline)\(/);
     }
   });
@@ -561,7 +561,7 @@ describe("emitted", () => {
     );
   const request = "asynchronous copy of 4 consecutive f32 of x to tile";
 
-  test("the lowering report says what copies and barriers became", () => {
+  test("the lowering report says how copies and barriers were translated", () => {
     const ir = copies.build({ subgroup: 32 });
     expect(entriesOf(ir, "cuda")).toContain(`${request}: cp.async`);
     for (const target of ["hip", "wgsl", "js"] as const)

@@ -257,7 +257,7 @@ describe("variables", () => {
     ).toEqual({ byLane: "lane", bySubgroup: "subgroup", uniform: "workgroup" });
   });
 
-  test("a divergent break makes what the loop counts divergent, and not what each iteration starts anew", () => {
+  test("a divergent break makes values that the loop accumulates divergent, and not values that each iteration computes again", () => {
     expect(
       levels(({ n }, gpu) => {
         const count = gpu.var(u32, 0);

@@ -134,7 +134,7 @@ describe("a run", () => {
     expect(read("PROGRESS.md").match(/^## /gm)).toHaveLength(2);
   });
 
-  it("stops at an abort after writing what is complete, and goes on from there", async () => {
+  it("stops at an abort after writing complete results, and a new run continues from there", async () => {
     const controller = new AbortController();
     let trials = 0;
     const onEvent = (event: EvolveEvent): void => {
@@ -164,7 +164,7 @@ describe("a run", () => {
     expect(kinds).toEqual(["open", "cycle", "trial", "recorded", "cycle", "trial", "trial", "recorded"]);
   });
 
-  it("says that it does not begin where it is told to, where there are records to go on from", async () => {
+  it("says that --from is not used where there are records to continue from", async () => {
     const unused: (string | null)[] = [];
     const onEvent = (event: EvolveEvent): void => {
       if (event.kind === "open") unused.push(event.unusedFrom);

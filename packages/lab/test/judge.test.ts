@@ -130,7 +130,7 @@ describe("scratch", () => {
     expect(await ask(written(text(true)))).toMatchObject({ status: "ok", reason: "" });
   });
 
-  it("is zero before the first run if the plan says that, and then what the kernel leaves", async () => {
+  it("is zero before the first run if the plan says that, and then holds what the kernel left", async () => {
     expect(await ask(written(text("once", "count.sub(1)")))).toMatchObject({ status: "ok", reason: "" });
     const left = await ask(written(text("once")));
     expect(left).toMatchObject({
@@ -340,7 +340,7 @@ describe("a candidate that is no candidate", () => {
   });
 });
 
-describe("in a process of its own", () => {
+describe("in a separate process", () => {
   let isolated: Judge;
   beforeAll(async () => {
     isolated = await openJudgeProcess(toy, {}, { device: "sim" });
@@ -449,12 +449,12 @@ describe("admission", () => {
     expect(String(error)).toMatch(reason);
   });
 
-  it("refuses it in a process of its own, too", async () => {
+  it("refuses it in a separate process, too", async () => {
     const opened = openJudgeProcess(loose, {}, { device: "sim" });
     await expect(opened).rejects.toMatchObject({ code: "STUDY_REFUSED" });
   });
 
-  it("says what it made sure of", () => {
+  it("says what it checked", () => {
     expect(judge.admission.checks.join(" ")).toMatch(/zeros, constants, the mean and permutations fail/);
     expect(judge.admission.subgroup).toBe(32);
   });

@@ -55,7 +55,7 @@ function commitPolicy(workspace: string, proposalsPerTrial: number): void {
 
 const trialsOf = (path = join(folder, "ws")) => readRecords(path).flatMap(({ trials }) => trials);
 
-it("tries the fastest of several proposals, and says so", async () => {
+it("tries the proposal with the shortest predicted time, and says so", async () => {
   const asked: Point[] = [];
   await run(withModel(fakeTime, asked));
   const trials = trialsOf().slice(1);

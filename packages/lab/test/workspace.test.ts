@@ -317,7 +317,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("is told from what git says of it, too", () => {
+  it("is also recognised from what git says of it", () => {
     for (const said of [
       "git update-index: fatal: sha1 file '.git/evolver/index.lock' write error. Out of diskspace",
       "git hash-object: error: unable to write file: No space left on device",

@@ -1,14 +1,14 @@
 /**
- * That a switch lets nothing through: its default calls `assertNever`, so that the compiler names every switch that a new
- * kind, type, operation or device has to be added to. What is not a closed list of cases is written with `if`. Pure
- * functions over a source tree.
+ * Checks that every switch is complete: its default calls `assertNever`, so that the compiler names every switch to which a
+ * new kind, type, operation or device has to be added. Code for open lists of cases uses `if`. Pure functions over a source
+ * tree.
  */
 
 import { parseSync, Visitor, type Statement, type SwitchStatement } from "oxc-parser";
 import type { Problem } from "../problem.ts";
 import { lineAt, type SourceFile, type SourceTree } from "../tree.ts";
 
-/** Switches in `src` that a case gets through that nobody thought of. */
+/** Switches in `src` that do nothing for a case that they do not list. */
 export function findOpenSwitches(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];
   for (const file of tree.files.values()) {

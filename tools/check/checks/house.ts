@@ -1,6 +1,6 @@
 /**
- * Rules of the house that a parser can see: where interfaces live, how many parameters a function has, which cards `src`
- * names, and what every package brings along. Pure functions over a source tree; `check.ts` prints what they find.
+ * Rules of the house that a parser can check: where interfaces are, how many parameters a function has, which cards `src`
+ * names, and what every package must have. Pure functions over a source tree; `check.ts` prints what they find.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { lineAt, type SourceFile, type SourceTree } from "../tree.ts";
 /** More than this many parameters are a record. */
 const MOST_PARAMETERS = 5;
 
-/** What sellers call their GPUs. */
+/** Product names of GPUs. */
 const CARDS =
   /\b(?:[AHB][12]00|GB200|L4|L40S?|V100|T4|MI[23]\d\dX?|(?:RTX|GTX|Radeon|GeForce|Tesla)\b[ \w]*)\b/;
 
@@ -27,7 +27,7 @@ export function findTypesInIndex(tree: SourceTree): Problem[] {
   for (const file of tree.files.values()) {
     if (!inSource(file) || basename(file.path) !== "index.ts") continue;
     const found = (node: { readonly id: { readonly name: string }; readonly start: number }): void => {
-      const message = `${node.id.name} lives in index.ts: give it a file of its own`;
+      const message = `${node.id.name} lives in index.ts: give it its own file`;
       problems.push({ path: file.path, line: lineAt(file.text, node.start), message });
     };
     visit(file, { TSInterfaceDeclaration: found, TSTypeAliasDeclaration: found });
@@ -35,7 +35,7 @@ export function findTypesInIndex(tree: SourceTree): Problem[] {
   return problems;
 }
 
-/** Functions, methods and types of functions with more parameters than a reader keeps apart. */
+/** Functions, methods and types of functions with too many parameters. */
 export function findManyParameters(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];
   for (const file of tree.files.values()) {

@@ -10,7 +10,7 @@ import type { Import, SourceFile, SourceTree, WorkspacePackage } from "../tree.t
 
 /**
  * What each layer may import. A package names its own in package.json: `"evolver": { "layer": "library", "browser": true }`,
- * so that a package more needs no line here.
+ * so that a new package needs no line here.
  */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -28,7 +28,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** What only the files below `src/study` of a library may import: what makes a study of it. */
 const STUDY_LAYERS = ["machine", "lab", "guide"];
 
-/** These talk to the packages that they may import over the network only, and import their types alone. */
+/** These may import only types of other packages, because they communicate with them over the network. */
 const TYPES_ONLY_LAYER = "client";
 
 /** Files of a browser package that say by their path that they need Node. */
@@ -94,7 +94,7 @@ function layerProblem(
   const known = tree.packages.find((candidate) => candidate.name === name);
   if (known === undefined) return null;
   if (known === owner) {
-    // Tests and benchmarks use their package as everybody does.
+    // Tests and benchmarks use their package as its users do.
     if (!isSource(owner, file)) return exportProblem(owner, subpath);
     if (isStudy(owner, file) && !isInternal(subpath)) return exportProblem(owner, subpath);
     return `"${specifier}" names its own package: use a relative path`;
@@ -124,13 +124,13 @@ function outsideProblem(tree: SourceTree, { specifier, target }: Import): string
     : exportProblem(known, subpath);
 }
 
-/** What a package shows its own tests and benchmarks, and nobody else. */
+/** The part of a package that only its own tests and benchmarks may import. */
 const isInternal = (subpath: string): boolean => subpath.endsWith("/internal");
 
 const isSource = ({ folder }: WorkspacePackage, { path }: SourceFile): boolean =>
   path.startsWith(`${folder}/src/`) || path.startsWith(`${folder}/bin/`);
 
-/** The study of a library, and its tests and benchmarks, stand on more than the library does. */
+/** The study of a library, with its tests and benchmarks, may import more than the library. */
 function isStudy({ folder }: WorkspacePackage, { path }: SourceFile): boolean {
   return ["src/study", "test/study", "bench"].some((inside) => path.startsWith(`${folder}/${inside}/`));
 }
@@ -155,8 +155,8 @@ function isNodeOnly(path: string): boolean {
 }
 
 /**
- * Circles of imports, one for each group of files that need each other. An `import type` counts, though it is erased: who reads
- * one of the files has to read them all. `import()` breaks a circle on purpose and does not count.
+ * Circles of imports, one for each group of files that need each other. An `import type` counts, although it is erased, because a reader
+ * of one of the files has to read them all. `import()` breaks a circle on purpose and does not count.
  */
 export function findCycles(tree: SourceTree): Problem[] {
   const problems: Problem[] = [];

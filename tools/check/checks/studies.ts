@@ -1,6 +1,6 @@
 /**
- * A study is named by its library and by the registry, and by no other code: then a study more touches one folder and one
- * line. A pure function over a source tree, as those in layers.ts are.
+ * Only its library and the registry may name a study, so that a new study needs one folder and one line. A pure function over
+ * a source tree, like those in layers.ts.
  */
 
 import type { Problem } from "../problem.ts";
@@ -44,7 +44,7 @@ function isRegistry(tree: SourceTree, { path }: SourceFile): boolean {
   return packageOf(tree, path)?.layer === "registry" && path.includes("/src/");
 }
 
-/** Where the name is a text of its own, comes before a rung ("name/k01"), or is an argument of a command. */
+/** Where the name is a whole string, comes before a rung ("name/k01"), or is an argument of a command. */
 function linesThatName(text: string, name: string): number[] {
   const named = new RegExp(
     `["'\`]${name}(?:/[^"'\`]*)?["'\`]|\\b(?:evolve|ladder|guide|emit|compare) ${name}\\b`,

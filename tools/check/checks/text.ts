@@ -1,4 +1,4 @@
-/** Checks on text that need no parser: files that grew too long, and words that stand for work left undone. */
+/** Checks of text that need no parser: files that are too long, and words that mark unfinished work. */
 
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";

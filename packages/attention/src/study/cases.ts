@@ -26,7 +26,7 @@ interface Probe {
   readonly checks: Case["checks"];
 }
 
-/** Ragged, short, long against short, and every distribution; the small ones under all of the simulator's checks. */
+/** Ragged, short, long queries with few keys and the reverse, and every distribution; small cases run with all of the simulator's checks. */
 const PROBES: Readonly<Record<string, Probe>> = {
   ragged: { distribution: "normal", kind: "random", seqQ: 19, seqK: 37, checks: "full" },
   "more queries than keys": { distribution: "normal", kind: "hostile", seqQ: 34, seqK: 5, checks: "full" },
@@ -89,8 +89,8 @@ const TRUTH_FLOPS = 2e8;
 const FEWEST_ROWS = 256;
 
 /**
- * The float64 truth with FlashAttention-3's tolerance. Of a large problem it is known for some rows only: the first and
- * the last of all, and others that the case's seed chooses.
+ * The float64 truth with FlashAttention-3's tolerance. For a large problem only some rows are computed: the first, the last,
+ * and others that the case's seed chooses.
  */
 export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<string, Expected>> {
   const problem = parseShape(input.shape);
@@ -107,7 +107,7 @@ export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<str
   return { o: truth(reference.o, bound), lse: truth(reference.lse, lseBound) };
 }
 
-/** By the seed, one from each of equal stretches, the first and the last of all among them. Null where all can be known. */
+/** Rows chosen by the seed: one from each of equal sections, and the first and the last of all. Null where all can be computed. */
 export function chosenRows(problem: AttentionProblem, seed: number): ReadonlySet<number> | null {
   const { batch, headsQ, seqQ, seqK, dim } = problem.shape;
   const rows = batch * headsQ * seqQ;

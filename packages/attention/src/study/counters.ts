@@ -2,8 +2,8 @@
  * Counters and modelled time of a plan that the study made of a point. A large launch is counted on a sample: tiles of
  * queries, spread evenly over those of one head, stand for those of all heads, which do the same on other data.
  *
- * Where each tile has a workgroup of its own, those workgroups run. Persistent workgroups take whatever tile is next:
- * there, launches are made in which one workgroup finds the tile that is wanted, and none after it.
+ * Where each tile has its own workgroup, those workgroups run. Persistent workgroups take the next tile from a counter: for
+ * these, launches are made in which one workgroup gets the chosen tile, and no tile is left after it.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -106,7 +106,7 @@ export async function countAttention(
     sampledTiles: sample?.length ?? tileCount,
     tiles: tileCount,
     workgroups,
-    // A tile is the model's unit of work, whichever workgroup does it: the busiest multiprocessor has no less than
+    // A tile is the model's unit of work, whichever workgroup does it: the busiest multiprocessor has at least
     // its share of whole tiles. That long tiles go first is no part of the model.
     modelled: modelLaunch({ plan, kernel, workgroups: tileCount, counters }, machine),
     flops: counters.flops,

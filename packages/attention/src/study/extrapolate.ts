@@ -1,8 +1,8 @@
 /**
- * Counters of a whole launch without running more than a tile of it: tiles of queries do the same on other data, and
- * their work grows with the keys they see, by the same amount for every further tile of keys. So one tile is run with
- * few keys and with a few more. Much quicker than a sample of the launch itself, and one count serves all sequence
- * lengths and numbers of heads.
+ * Counters of a whole launch from runs of a single tile of queries. All tiles do the same on other data, and their work
+ * grows with the keys that they see, by the same amount for every further tile of keys. So one tile is run with few keys and
+ * with a few more. That is much faster than a sample of the launch, and one count serves all sequence lengths and numbers of
+ * heads.
  */
 
 import { attentionPlan, createProblem, type AttentionProblem, type FlashPoint } from "@evolver/attention";

@@ -22,7 +22,7 @@ const ladders = evidenceDevices.flatMap((device) =>
 
 const goldens = evidenceDevices.map((device): EvidenceCommand => ({
   name: `goldens-${device}`,
-  what: "golden values that nobody here has made",
+  what: "golden values from an independent implementation",
   command: ["node", `${BENCH}/goldens.ts`, "--device", device, "--data", "$GOLDENS"],
   needs: [device, "goldens"],
   limitSeconds: 240,

@@ -1,4 +1,4 @@
-/** What a point's time is going to be, by the cost model, without running more than a tile of it on the simulator. */
+/** Predicts a point's time with the cost model, from runs of a single tile on the simulator. */
 
 import { attentionPlan, type AttentionProblem, type FlashPoint } from "@evolver/attention";
 import type { MachineProfile, ModelConstants, ModelledTime } from "@evolver/machine";
@@ -7,7 +7,7 @@ import type { KernelIR } from "@evolver/kernel";
 import { modelLaunch } from "@evolver/lab";
 import { Extrapolator } from "./extrapolate.ts";
 
-/** What the model needs to know of a launch; with it, other profiles and constants cost nothing. */
+/** The model's input for a launch. It can be used again with other profiles and constants. */
 export interface Prediction {
   readonly counters: Counters;
   readonly tiles: number;
@@ -67,8 +67,8 @@ export class TimePredictor {
   }
 
   /**
-   * Compilers make one wide read of neighbouring ones in steps that are written out, where they can see that it is aligned:
-   * in tiles without padding. What those tiles cost is then what the point with wider reads counts.
+   * In unrolled loops compilers merge neighbouring reads to one wide read, where they can see that it is aligned: in tiles
+   * without padding. The cost of those tiles is then that of the point with wider reads.
    */
   async #compiledCounters(point: FlashPoint, problem: AttentionProblem, tiles: number): Promise<Counters> {
     const counters = await this.#extrapolator.launchCounters(point, problem, tiles);

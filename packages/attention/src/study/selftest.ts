@@ -50,14 +50,14 @@ const leftZero = (length: number): SelftestBuffer => ({
   expected: { values: new Uint32Array(length), tolerance: null },
 });
 
-/** The judge is given all buffers, and has no use for scratch. In JavaScript it may be called with more as it is. */
+/** The judge gets all buffers, but does not need scratch. JavaScript allows calls with more arguments, so only C++ needs this. */
 const judgeWithScratch = (count: number): string => `
 
 bool verify(const float* q, const float* k, const float* v, const float* o, const float* lse${", const uint32_t*".repeat(count)}) {
   return verify(q, k, v, o, lse);
 }`;
 
-/** 1 where all rows are affordable; else a step that meets every place of the sequence in some head. */
+/** 1 where all rows can be checked in time; else a step that reaches every position of the sequence in some head. */
 function rowStep(rows: number, costOfRow: number, seqQ: number): number {
   let step = Math.max(1, Math.ceil(rows * costOfRow));
   while (step > 1 && greatestDivisor(step, seqQ) > 1) step++;

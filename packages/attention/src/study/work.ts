@@ -1,4 +1,4 @@
-/** What an attention problem takes, whichever kernel solves it: what a module candidate is held to. */
+/** The least work of an attention problem, whichever kernel solves it; module candidates are checked against it. */
 
 import { visibleKeys, type AttentionProblem } from "@evolver/attention";
 import type { ProblemWork } from "@evolver/lab";

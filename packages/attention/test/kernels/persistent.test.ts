@@ -186,7 +186,7 @@ describe("the order of tiles", () => {
     return order;
   }
 
-  it("is that of their numbers where they are alike", async () => {
+  it("compares them by their numbers where they are alike", async () => {
     const queue = { heads: 2, headTiles: 3, sectionHeads: 2, workgroups: 1 };
     expect(await orderOf(queue, false)).toEqual([0, 1, 2, 3, 4, 5]);
   });

@@ -244,7 +244,7 @@ describe("fitPoint", () => {
     },
   );
 
-  it("makes any point fit that has a chance, or says why not", () => {
+  it("makes any point fit where a smaller one exists, or says why not", () => {
     fc.assert(
       fc.property(
         anyPoint,

@@ -49,7 +49,7 @@ describe("counters side by side", () => {
     return { status, stderr, report: JSON.parse(stdout) as Report };
   }
 
-  it("flags what differs by more than 5 %, and says what the GPU does not have", () => {
+  it("flags counters that differ by more than 5 %, and names those that the GPU does not have", () => {
     const { status, stderr, report } = start(METRICS, "k01,k02");
     expect(status).toBe(0);
     expect(stderr).toContain("once more without");

@@ -12,7 +12,7 @@ it.each([
   ["k06", "shared 8×32, padded, ring of 2, 1 row per subgroup, 1 key per lane, shuffle"],
 ])("%s in words", (id, words) => expect(describePoint(rungById(id).point)).toBe(words));
 
-it("roles, register tiles and what is done besides, in words", () => {
+it("describes roles, register tiles and other settings", () => {
   const { point } = rungById("k11");
   expect(describePoint({ ...point, schedule: "persistent", heads: "packed" })).toMatch(
     /^shared \d+×\d+, padded, staggered, \d+ rows per subgroup on 4 groups of lanes, 8 keys per lane, shared, masked at edges, persistent, packed heads$/,

@@ -49,7 +49,7 @@ describe("the space", () => {
     }
   });
 
-  it("says of invalid points what is wrong with them", () => {
+  it("says what is wrong with invalid points", () => {
     const { space } = study;
     const k03 = study.named["k03"] as Attention["baseline"];
     expect(space.whyInvalid({ ...k03, queryRows: 1, rowsPerSubgroup: 8 })).toMatch(/holds 8 rows/);
@@ -89,7 +89,7 @@ describe("modelled time", () => {
     }
   });
 
-  it("says in proper words how many workgroups a multiprocessor holds", async () => {
+  it("says how many workgroups a multiprocessor holds, with the right plural", async () => {
     const measurement = await measured(study, "sim", "k03");
     const said = (residentWorkgroups: number): string | undefined => {
       const details = { ...measurement.details, residentWorkgroups };

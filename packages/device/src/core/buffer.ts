@@ -1,6 +1,6 @@
 /**
- * Buffers as all devices have them: whose one is, whether it may still be used, what may be written and read. Where the
- * memory is and how it gets there is each device's own; buffers in JavaScript's memory are here.
+ * The part of buffers that all devices share: which device owns one, whether it may still be used, and which ranges may be
+ * written and read. Each device keeps its memory in its own way; buffers in JavaScript's memory are here.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -21,7 +21,7 @@ export interface BufferOwner {
 export function assertOpen(owner: BufferOwner): void {
   if (!owner.closed) return;
   throw new EvolverError("DEVICE_CLOSED", `the ${owner.id} device is closed`, {
-    hint: "open a device with openDevice() and make its buffers and programs anew",
+    hint: "open a device with openDevice(), and make its buffers and programs again",
   });
 }
 

@@ -1,4 +1,4 @@
-/** What every device does with a kernel first: builds it for the device, and refuses what does not fit there. */
+/** The first step of every device: builds a kernel for the device, and refuses kernels that do not fit it. */
 
 import { EvolverError } from "@evolver/base";
 import { sharedBytesOf } from "@evolver/kernel";

@@ -1,6 +1,5 @@
 /**
- * Claims: sentences with a number in them that the simulator's counters prove. A rung of a ladder states with them what
- * it changes.
+ * Claims: sentences with a number, which the simulator's counters prove. The claims of a rung say what it changes.
  */
 
 import type { Counters, MemoryCounters } from "./counters.ts";

@@ -1,4 +1,4 @@
-/** What a launch did, as the simulator counts it. All numbers are totals over the workgroups that ran. */
+/** The simulator's counters of a launch. All numbers are totals over the workgroups that ran. */
 
 /** Bytes of a sector, the least that global memory brings. */
 export const SECTOR_BYTES = 32;
@@ -6,7 +6,7 @@ export const SECTOR_BYTES = 32;
 export const SHARED_BANKS = 32;
 
 export interface MemoryCounters {
-  /** Bytes that active lanes asked for. */
+  /** Bytes that active lanes requested. */
   readBytes: number;
   writeBytes: number;
   /** Load or store instructions, one per subgroup that has an active lane. */
@@ -16,10 +16,10 @@ export interface MemoryCounters {
   readSectors: number;
   writeSectors: number;
   /**
-   * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. Words of 4 bytes are served to 32 lanes at
-   * once; accesses of w words to 64/w consecutive lanes where each lane l and l xor 1, or each l and l xor 2, want one
-   * address, else to 32/w. A group of lanes takes as many passes as the most loaded bank has distinct words. So NVIDIA's
-   * counters say (evidence/h200/ncu.json).
+   * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. Accesses of one word are served for 32 lanes
+   * at once. Accesses of w words are served for 64/w consecutive lanes where each lane l and l xor 1, or each l and l xor 2,
+   * access the same address, else for 32/w. A group of lanes takes as many passes as the most loaded bank has distinct
+   * words. This agrees with NVIDIA's counters (evidence/h200/ncu.json).
    */
   passes: number;
   /** Shared memory: passes beyond the first of each group of lanes. */
@@ -50,7 +50,7 @@ export interface Counters {
   branches: number;
   /** Those on which the active lanes of a subgroup disagreed. */
   divergentBranches: number;
-  /** Atomic operations, one an active lane. */
+  /** Atomic operations, one per active lane. */
   globalAtomics: number;
   sharedAtomics: number;
   /** Floating-point operations of active lanes: an fma is two, a conversion or comparison none. */
@@ -59,7 +59,7 @@ export interface Counters {
   specials: number;
   /**
    * Instructions issued by subgroups, by kind; loop control and variables are free. Memory: loads, stores, atomic operations,
-   * starts of copies, arrivals at phase barriers and waits for copies and phases (one a wait, however long it takes).
+   * starts of copies, arrivals at phase barriers and waits for copies and phases (one per wait, however long it takes).
    */
   issuedArithmetic: number;
   /** Of issuedArithmetic, those with no floating-point operand or result: compilers fold most of them into addresses. */

@@ -1,6 +1,6 @@
 /**
- * What is known of a device before it is opened, one row each. Devices take their own facts from here; how each is
- * opened is open.ts's, and what it promises beyond the language's core the conformance suite's.
+ * Facts about each device that are known before it is opened, one row each. Devices read their own facts here. open.ts opens
+ * them, and the conformance suite lists what they promise beyond the language's core.
  */
 
 import type { EmitTarget } from "@evolver/kernel";
@@ -9,7 +9,7 @@ import type { DeviceId } from "./device.ts";
 export interface DeviceRow {
   /** For people. */
   readonly title: string;
-  /** What runs the kernels; "any" where a driver decides, which may be a processor underneath. */
+  /** What runs the kernels; "any" where a driver decides, which may also use the CPU. */
   readonly hardware: "processor" | "gpu" | "any";
   /** Whether it has a clock of its own and takes launches without waiting (ClockedDevice). */
   readonly clocked: boolean;

@@ -1,6 +1,6 @@
 /**
- * The one interface over all devices. A device compiles kernels, owns buffers and runs launches; what differs
- * between devices (checks, counters, clocks) is optional data in the result, never another call.
+ * The one interface of all devices. A device compiles kernels, owns buffers and runs launches. Differences between
+ * devices (checks, counters, clocks) are optional data in the result, never other calls.
  */
 
 import type { Args, ElementType, Kernel, KernelIR, Params, ElementArray } from "@evolver/kernel";

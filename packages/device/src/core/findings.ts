@@ -11,7 +11,7 @@ export type FindingKind =
   | "divergent-barrier"
   | "divergent-subgroup-operation"
   | "inactive-lane-read"
-  /** A copy's destination is touched before the copy was waited for, or nobody ever waits for the copy. */
+  /** A copy's destination is accessed before the copy was awaited, or the copy is never awaited. */
   | "copy-in-flight"
   /** The copies of a group, or of a phase of a phase barrier, are not of the size that was declared. */
   | "copy-bytes"

@@ -1,4 +1,4 @@
-/** What is said of arguments that are wrong. */
+/** Errors about wrong arguments. */
 
 import { EvolverError } from "@evolver/base";
 

@@ -1,6 +1,6 @@
 /**
- * What every device does before it runs anything: checks a launch against the kernel, and gives back plain data. Bad input
- * is refused here, so that devices only see valid launches. Kernels themselves are build.ts's, buffers buffer.ts's.
+ * What every device does before it runs anything: checks a launch against the kernel, and returns it as plain data. Bad
+ * input is refused here, so that devices only get valid launches. build.ts checks kernels, buffer.ts buffers.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -152,7 +152,7 @@ function resolveBuffer<B extends OwnedBuffer>(
   return value;
 }
 
-/** WebGPU refuses what is passed twice and written, and compilers for GPUs are told that it does not happen. */
+/** WebGPU refuses a buffer that is passed twice and written, and we tell GPU compilers that it does not happen. */
 function refuseAliases(ir: KernelIR, buffers: Readonly<Record<string, OwnedBuffer>>): void {
   const names = new Map<OwnedBuffer, BufferParam[]>();
   for (const param of ir.params) {

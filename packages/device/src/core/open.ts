@@ -1,4 +1,4 @@
-/** Opening devices by name, and saying which ones are here and, of the others, why not. */
+/** Opens devices by name, and lists which ones run here and what is missing for the others. */
 
 import { EvolverError } from "@evolver/base";
 import { openNative } from "#native-devices";

@@ -2,7 +2,7 @@
 
 import type { MachineFacts } from "./device.ts";
 
-/** What a workgroup takes of a multiprocessor. */
+/** The resources of a multiprocessor that a workgroup takes. */
 export interface WorkgroupNeeds {
   readonly invocationsPerWorkgroup: number;
   readonly sharedBytesPerWorkgroup: number;
@@ -13,10 +13,10 @@ type Capacity = Pick<
   "maxInvocationsPerMultiprocessor" | "maxWorkgroupsPerMultiprocessor" | "sharedBytesPerMultiprocessor"
 >;
 
-/** What drivers keep of shared memory for themselves, of each workgroup that uses any. */
+/** Bytes of shared memory that drivers reserve per workgroup that uses shared memory. */
 const RESERVED_SHARED_BYTES = 1024;
 
-/** Workgroups that fit on a multiprocessor by invocations and shared memory, at least one; null where nobody knows. */
+/** Workgroups that fit on a multiprocessor by invocations and shared memory, at least one; null where it is not known. */
 export function residentWorkgroupsOf(
   capacity: Capacity,
   { invocationsPerWorkgroup, sharedBytesPerWorkgroup }: WorkgroupNeeds,
@@ -32,7 +32,7 @@ export function residentWorkgroupsOf(
   return Math.max(1, Math.min(workgroups, Math.floor(invocations / invocationsPerWorkgroup), byShared));
 }
 
-/** Workgroups that the whole machine holds at once; null where nobody knows. */
+/** Workgroups that the whole machine holds at once; null where it is not known. */
 export function workgroupsHeldBy(machine: MachineFacts, needs: WorkgroupNeeds): number | null {
   const resident = residentWorkgroupsOf(machine, needs);
   return machine.multiprocessors === null || resident === null ? null : machine.multiprocessors * resident;

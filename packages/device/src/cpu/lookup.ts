@@ -1,4 +1,4 @@
-/** Looking up a row of a table that is complete by type, for a key that may come from IR which the types did not see. */
+/** Looks up a row of a table that is complete by type, for a key from IR that the compiler did not check. */
 
 import { EvolverError } from "@evolver/base";
 

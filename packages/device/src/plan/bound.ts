@@ -1,4 +1,4 @@
-/** A plan on a device, as those see it who run, time and read it. How one is made is bind.ts's. */
+/** The interface of a plan on a device, for code that runs, times and reads it. bind.ts makes one. */
 
 import type {
   AnyTypedArray,
@@ -24,7 +24,7 @@ export interface LaunchChange {
 /** For a launch, by its index: the workgroups to run (linear indices), or null for all. Only on `sim`. */
 export type Sampling = (launch: number) => readonly number[] | null;
 
-/** As much of a bound plan as measuring takes: running it, with nothing to change or to free. */
+/** The part of a bound plan that measuring needs: running it, without changing or freeing anything. */
 export interface RunnablePlan {
   readonly plan: Plan;
   readonly device: Device;
@@ -66,14 +66,14 @@ export interface BoundPlan<B extends PlanTypes = PlanTypes> extends RunnablePlan
 export interface BindOptions {
   /**
    * Buffers of the caller's, by the plan's names, for any role: of the plan's element type and at least as long. That they
-   * are of this device shows at the first launch. What they hold is the caller's business, scratch too; only scratch that is zeroed before each run is written.
+   * are of this device is checked at the first launch. Their contents, also of scratch, are not changed; only scratch that is zeroed before each run is written.
    */
   readonly buffers?: Readonly<Record<string, DeviceBuffer>>;
-  /** What inputs hold that are made here, by name: all that are not among `buffers`. More names do not matter. */
+  /** Contents of the inputs that are made here, by name: all that are not in `buffers`. Other names are ignored. */
   readonly inputs?: Readonly<Record<string, AnyTypedArray>>;
   /**
-   * What outputs and scratch made here hold at first: zeros (the default), or NaN in every element, so that what no
-   * launch wrote shows. Scratch that is to begin with zeros does so anyway.
+   * The first contents of outputs and scratch made here: zeros (the default), or NaN in every element, so that elements
+   * that no launch wrote are noticed. Scratch that must begin with zeros does so in any case.
    */
   readonly fill?: "zeros" | "nan";
 }

@@ -45,7 +45,7 @@ export interface LaunchOptions<P extends Params, B extends PlanTypes> {
 type With<B extends PlanTypes, N extends string, E extends ElementType> = B & { readonly [K in N]: E };
 
 export interface PlanBuilder<B extends PlanTypes> {
-  /** A buffer that whoever runs the plan fills, of `length` elements. */
+  /** A buffer of `length` elements that the user of the plan fills. */
   input<N extends string, E extends ElementType>(
     name: N,
     element: TypeDescriptor<E>,
@@ -57,7 +57,7 @@ export interface PlanBuilder<B extends PlanTypes> {
     element: TypeDescriptor<E>,
     length: number,
   ): PlanBuilder<With<B, N, E>>;
-  /** A buffer for what launches hand on to each other. @param zeroed how it begins: see PlanBuffer */
+  /** A buffer for data that launches pass to later ones. @param zeroed whether it begins with zeros: see PlanBuffer */
   scratch<N extends string, E extends ElementType>(
     name: N,
     element: TypeDescriptor<E>,

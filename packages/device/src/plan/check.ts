@@ -1,6 +1,6 @@
 /**
- * Whether a plan is well-formed: what it names exists, and types go together. It says nothing of whose plan it is;
- * what a judge asks beyond this is the judge's.
+ * Whether a plan is well-formed: the names in it exist, and types match. A judge has further rules of its own, which are not
+ * here.
  */
 
 import { EvolverError } from "@evolver/base";

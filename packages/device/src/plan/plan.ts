@@ -1,7 +1,7 @@
 /**
  * A plan: launches of kernels over named buffers, in order, as plain data. It can be written down, sent to another
- * process, hashed and compared; nothing runs until `bindPlan` puts it on a device. What makes a plan is build.ts's,
- * whether one is well-formed check.ts's, and how it is written wire.ts's.
+ * process, hashed and compared; nothing runs until `bindPlan` puts it on a device. build.ts makes plans, check.ts checks
+ * them, and wire.ts writes and reads them as text.
  */
 
 import type { BuildOptions, ElementType, KernelIR } from "@evolver/kernel";
@@ -20,7 +20,7 @@ export type BufferRole = "input" | "output" | "scratch";
 
 export interface PlanBuffer {
   readonly name: string;
-  /** Inputs and outputs are whoever's who runs the plan; scratch is what its launches hand on to each other or keep. */
+  /** Inputs and outputs belong to the user of the plan; scratch holds what its launches pass to later ones or keep. */
   readonly role: BufferRole;
   readonly element: ElementType;
   /** In elements. */

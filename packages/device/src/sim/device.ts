@@ -1,6 +1,6 @@
 /**
- * The `sim` device: runs kernels exactly, lane by lane and subgroup by subgroup, finds what is wrong with them and
- * counts what they do. It is the oracle that other devices are tested against, not a model of any card's speed.
+ * The `sim` device: runs kernels exactly, lane by lane and subgroup by subgroup, finds mistakes in them and counts what they
+ * do. Other devices are tested against it; it is not a model of any card's speed.
  */
 
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";

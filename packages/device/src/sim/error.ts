@@ -19,7 +19,7 @@ export class SimulationError extends EvolverError {
     super(
       "KERNEL_FINDINGS",
       `kernel "${kernel}" has ${findings.length} finding${findings.length === 1 ? "" : "s"}:\n${list.join("\n")}${more}`,
-      { hint: 'open the device with onFinding: "collect" to go on regardless' },
+      { hint: 'open the device with onFinding: "collect" to continue in spite of findings' },
     );
     this.name = "SimulationError";
     this.findings = findings;

@@ -9,7 +9,7 @@ export class SimState {
   readonly options: ResolvedSimOptions;
   readonly time = new SimTime();
   readonly #storages = new WeakMap<HostBuffer, Storage>();
-  /** Grows when times start anew. */
+  /** Grows when times are reset. */
   #generation = 0;
 
   constructor(options: ResolvedSimOptions) {

@@ -31,7 +31,7 @@ test("one line of JSON", () => {
   expect(code).toBe(0);
 });
 
-test("no case at all is no success; a device that is not there is said in words", () => {
+test("a run without cases is no success; a missing device is reported", () => {
   expect(run("--filter", "no such case").code).toBe(1);
   const { code, err } = run("--device", "tpu");
   expect(err).toContain('there is no device "tpu"');

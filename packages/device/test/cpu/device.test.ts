@@ -155,7 +155,7 @@ test("a process ends by itself although a device with threads is open", async ()
 });
 
 describe("memory", () => {
-  test("grows beyond what it starts with, and earlier buffers stay", async () => {
+  test("grows beyond its initial size, and earlier buffers keep their contents", async () => {
     const device = openCpu({ workers: 1 });
     const first = device.createBuffer("u32", Uint32Array.from([1, 2, 3]));
     const large = Array.from({ length: 4 }, () => device.createBuffer("f32", 3_000_000));

@@ -167,7 +167,7 @@ withCompiler("with a stand-in for them", () => {
     expect(openHip).toThrow(/describes the GPU "the processor" in a way that is not known/);
   });
 
-  it("says where memory ends, and goes on when some is free again", async () => {
+  it("reports when memory is exhausted, and continues when some is free again", async () => {
     process.env["HIP_CPU_MEMORY"] = "1000000";
     const device = openHip();
     const first = device.createBuffer("f32", 150_000);

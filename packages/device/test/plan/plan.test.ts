@@ -115,7 +115,7 @@ describe("a plan is not well-formed", () => {
   });
 });
 
-it("the hash of a plan knows what it does, and nothing of what its scratch is called", () => {
+it("the hash of a plan depends on what it does, and not on the names of its scratch", () => {
   const plan = normalise(sim);
   const renamed = JSON.parse(JSON.stringify(plan).replaceAll('"sums"', '"totals"')) as Plan;
   const argument = {

@@ -79,7 +79,7 @@ describe("copies", () => {
     expect(counters.memory.shared0).toMatchObject({ passes: 64, conflicts: 62 });
   });
 
-  test("are grouped by lane, whoever waits", async () => {
+  test("are grouped by lane, whichever lane waits", async () => {
     const { b, findings } = await simulate(
       ({ a, b }, gpu) => {
         const s = gpu.shared(f32, 64);
@@ -318,7 +318,7 @@ describe("copies", () => {
       { workgroups: 2 },
     );
     expect(messages(findings)).toEqual([
-      'nobody waits for the copy to shared "shared0"[0], and the workgroup has ended',
+      'the copy to shared "shared0"[0] was not awaited before the workgroup ended',
     ]);
   });
 });
@@ -382,7 +382,7 @@ describe("phase barriers", () => {
     expect(findings[0]?.accesses).toMatchObject([{ action: "wait", lanes: { length: 64 } }]);
   });
 
-  test("some wait for a phase and others at a barrier: nobody goes on", async () => {
+  test("a deadlock: some wait for a phase and others at a barrier", async () => {
     const { findings } = await simulate((_, gpu) => {
       const phases = gpu.phaseBarriers({ count: 1, arrivals: 64 });
       gpu.if(gpu.subgroupId.eq(0), () => {
@@ -601,7 +601,7 @@ describe("phase barriers", () => {
     },
   );
 
-  test("a lane that waits for its own copies sees them, whoever was first", async () => {
+  test("a lane that waits for its own copies sees them, in any order of the lanes", async () => {
     for (const first of [false, true]) {
       const { b, findings } = await simulate(({ a, b, flags }, gpu) => {
         const s = gpu.shared(f32, 64);

@@ -93,12 +93,12 @@ describe("shared memory: passes and conflicts of one request of 32 lanes", () =>
     expect(passes(await sharedRead(32, (lane) => lane.remTrunc(2).mul(32)))).toEqual([2, 1]);
   });
 
-  test("float4, lane after lane: 4 groups of 8 lanes, each 32 consecutive words, one pass a group", async () => {
+  test("float4, lane after lane: 4 groups of 8 lanes, each 32 consecutive words, one pass per group", async () => {
     const counters = await sharedRead(32, (lane) => lane.mul(4), 4);
     expect(counters).toMatchObject({ readBytes: 512, readRequests: 1, passes: 4, conflicts: 0 });
   });
 
-  test("float4 rows of 64 words: the 8 lanes of a group all start in bank 0, 8 passes a group", async () => {
+  test("float4 rows of 64 words: the 8 lanes of a group all start in bank 0, 8 passes per group", async () => {
     // Banks 0 to 3 have 8 distinct words each: 4 groups · 8 passes, 7 of 8 beyond the first.
     expect(passes(await sharedRead(32, (lane) => lane.mul(64), 4))).toEqual([32, 28]);
   });
@@ -248,7 +248,7 @@ describe("global memory: bytes and 32-byte sectors of one request", () => {
     expect(await sectors((lane) => lane.shr(5))).toBe(1);
   });
 
-  test("reversed and permuted lanes touch what they touch", async () => {
+  test("reversed and permuted lanes touch the same sectors as ordered ones", async () => {
     expect(await sectors((lane) => lane.xor(31))).toBe(4);
     expect(await sectors((lane) => lane.mul(5).remTrunc(32))).toBe(4);
   });

@@ -81,7 +81,7 @@ describe("shared memory: two elements share a word and so a bank", () => {
     expect(await passes((lane) => lane.mul(64), 8)).toEqual([32, 28]);
   });
 
-  test("one word for all is one pass, whichever half they want", async () => {
+  test("one word for all lanes is one pass, whichever half each lane reads", async () => {
     expect(await passes((lane) => lane.and(1))).toEqual([1, 0]);
   });
 });
@@ -126,7 +126,7 @@ describe("findings", () => {
     );
   });
 
-  test("an element beyond the end, and one that nobody wrote", async () => {
+  test("an element beyond the end, and one that was never written", async () => {
     const { findings } = await findingsOf((x, tile, lane) => x.set(lane.add(33), tile.get(lane)));
     expect(new Set(findings.map(({ kind }) => kind))).toEqual(
       new Set(["out-of-bounds", "uninitialised-shared-memory"]),

@@ -1,4 +1,4 @@
-/** Charts: a plot's data become an SVG file, or part of a page. Runs in a browser as it is. */
+/** Charts: draws a plot's data as an SVG file or as part of a page. Runs in a browser unchanged. */
 
 export { drawPlot } from "./page.ts";
 export { plotSvg } from "./svg.ts";

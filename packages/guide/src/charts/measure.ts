@@ -1,4 +1,4 @@
-/** How wide a text is, from its letters alone: no font is asked, so that every machine lays a chart out alike. Rather too wide. */
+/** Estimates the width of a text from its letters, without a font, so that every machine lays a chart out alike. Slightly too wide. */
 
 const LOWER = 0.58;
 const UPPER = 0.7;

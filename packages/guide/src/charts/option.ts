@@ -1,4 +1,4 @@
-/** A plot as ECharts wants it. Nothing here draws: the same option becomes a file, or part of a page. */
+/** Converts a plot to an option of ECharts. Nothing here draws: the same option becomes a file or part of a page. */
 
 import {
   assertNever,
@@ -201,7 +201,7 @@ const labelOf =
   ({ dataIndex }: { readonly dataIndex: number }): string =>
     points[dataIndex]?.label ?? "";
 
-/** What is written about points stands in a column at the right, one below the other, each with a line to its point. */
+/** The labels of points are in a column at the right, one below the other, each with a line to its point. */
 function besideThePlot(points: readonly PlotPoint[], { width, right }: Layout): object {
   if (points.every(({ label }) => label === undefined)) return {};
   return {

@@ -1,4 +1,4 @@
-/** Runs measurements one after another and keeps what each printed, in a folder of evidence. One that fails leaves the others. */
+/** Runs measurements one after another and keeps the output of each in a folder of evidence. A failure does not affect the others. */
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * From a workspace to what evidence keeps of it: every record, the log, and the champion as a point and as the source that
- * was timed (the point gives the others again). The plot of its trials is drawn with the other charts.
+ * The parts of a workspace that evidence keeps: every record, the log, and the champion as a point and as the source that
+ * was timed (other sources can be made again from the point). The plot of its trials is drawn with the other charts.
  */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

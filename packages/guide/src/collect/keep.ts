@@ -1,4 +1,4 @@
-/** Runs one measurement and gives what it printed as evidence: with the command, versions, commit, machine and date. */
+/** Runs one measurement and returns its output as evidence: with the command, versions, commit, machine and date. */
 
 import { spawn, spawnSync } from "node:child_process";
 import { cpus } from "node:os";

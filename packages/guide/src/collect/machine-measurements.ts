@@ -12,14 +12,14 @@ const checks = (device: EvidenceDevice): EvidenceCommand[] => [
   },
   {
     name: `property-${device}`,
-    what: "random programs beside the simulator",
+    what: "random programs, compared with the simulator",
     command: ["node", "packages/device/test/property/cli.ts", "--device", device, "--runs", "150"],
     needs: [device],
     limitSeconds: 240,
   },
   {
     name: `faults-${device}`,
-    what: "what the device says when things go wrong",
+    what: "the device's error messages",
     command: ["node", "tools/gpu/faults.ts", "--device", device],
     needs: [device],
     limitSeconds: 120,
@@ -36,7 +36,7 @@ export const machineCommands: readonly EvidenceCommand[] = [
   },
   {
     name: "microbench",
-    what: "the machine by itself, with plots and the machine profile",
+    what: "the microbenchmarks, with plots and the machine profile",
     command: [
       ...["evolver", "bench", "microbench", "--device", "cuda", "--json"],
       ...["--save", "$OUT/profile.json", "--report", "$OUT/microbench"],

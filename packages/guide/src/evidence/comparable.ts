@@ -5,8 +5,8 @@ import type { LadderEvidence } from "./ladder.ts";
 import { shapeIn, type Peers } from "./peers.ts";
 
 /**
- * The ladder's own report times one launch at a time, the benchmark many back to back: its times are taken for a shape that
- * it has, if it has every rung of the report, so that no column mixes both. Counters and modelled times stay the report's.
+ * The ladder's own report times one launch at a time, the benchmark many back to back. For a shape of the benchmark its times
+ * are used, if it has every rung of the report, so that no column mixes both. Counters and modelled times come from the report.
  */
 export function comparable<Own extends Evidence>(evidence: Own): Own {
   const { ladders, peers, peersWebgpu } = evidence;

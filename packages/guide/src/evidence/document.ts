@@ -1,4 +1,4 @@
-/** A file of evidence: a report, and, around it, where it came from. What is wrong with one is said by file and field. */
+/** A file of evidence: a report, and, around it, its origin. An error about one names the file and the field. */
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";

@@ -1,4 +1,4 @@
-/** What is asked of Nsight Compute, and what the simulator's counters say to it. */
+/** The metrics that are requested from Nsight Compute, and the simulator's counters that they are compared with. */
 
 import type { Counters } from "@evolver/device";
 

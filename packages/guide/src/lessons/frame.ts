@@ -1,4 +1,4 @@
-/** What stands before the rungs and after them. */
+/** The parts of a guide before the rungs and after them. */
 
 import { NOTHING, number } from "@evolver/base";
 import type { Origin } from "../evidence/document.ts";
@@ -21,20 +21,20 @@ export function front(guide: LadderGuide, evidence: Evidence, charts: Charts): s
   const { study, title, intro, aboutPictures } = guide;
   return [
     `# ${title}`,
-    `<!-- Written by \`evolver guide ${study}\`; what is changed here by hand is lost. -->`,
+    `<!-- Written by \`evolver guide ${study}\`; changes by hand are lost. -->`,
     intro,
     "## How to read it",
     `Each rung has the same parts:
 
-- **The idea**, and on which axes of the kernel it differs from the rung that it builds on.
-- **A picture**, drawn from the rung's own settings: who loads what, where it lies, and when. ${aboutPictures}
-- **What is claimed**: sentences with a number, which the simulator counts anew each time that this page is written. A claim
-  that does not hold fails our tests.
-- **Counters**, of the rung and of the one that it builds on, on the small problem of the claims.
+- **The idea**, and the axes of the kernel on which it differs from the rung that it builds on.
+- **A picture**, drawn from the rung's own settings: which lanes load what, where it lies, and when. ${aboutPictures}
+- **Claims**: sentences with a number, which the simulator counts again each time that this page is written. A claim that does
+  not hold fails our tests.
+- **Counters** of the rung and of the one that it builds on, on the small problem of the claims.
 - **Time**: measured by a clock on real hardware, or modelled from counters and a machine's datasheet. The two are never in
-  one column. A modelled time is a reason to look, never a result.
-- **What one hears** about the step, **what was found** by counting, and, beside evidence, what was **measured**.
-- **Questions** as they come up in interviews and reviews, each with an answer behind it. Answer first, then look.
+  one column. A modelled time is an estimate, not a result.
+- **What people say** about the step, **what was found** by counting, and, where there is evidence, what was **measured**.
+- **Questions** as they come up in interviews and reviews, each with a hidden answer. Answer first, then look.
 
 A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](#glossary) has all names. Bytes and FLOPs
 of a kernel depend only on what it does, so the simulator's are exact; time depends on the machine.`,
@@ -119,8 +119,8 @@ in them: compare within a table, not between tables whose times are from differe
     ...(charts.roofline === null
       ? ["Roofline: the microbenchmarks were not measured."]
       : [
-          `![The rungs under the roofs of the machine](${charts.roofline})`,
-          "A rung's place from left to right is counted by the simulator, its height is measured, and so are the roofs.",
+          `![The rungs below the machine's limits](${charts.roofline})`,
+          "The horizontal position of a rung is counted by the simulator; its height and the machine's limits are measured.",
         ]),
   ];
 }
@@ -168,24 +168,24 @@ function peersSection({ peersAre }: LadderGuide, first: LadderPair, { peers }: E
 const origin = ({ date, commit }: Origin): string =>
   `${date === null ? "" : `, ${date}`}${commit === null ? "" : `, commit ${commit}`}`;
 
-/** What comes after the last rung. */
+/** The part after the last rung. */
 export function back({ study, tries, goOn }: LadderGuide): string {
   return [
     "## Run it yourself, without a GPU",
-    `All of this page but the measured times comes from the simulator, which needs nothing but Node:`,
+    `Everything on this page except the measured times comes from the simulator, which needs only Node:`,
     commands([
-      [`ladder ${study}`, "every rung verified, counted, its claims proved"],
+      [`ladder ${study}`, "verify and count every rung, check its claims"],
       [`ladder ${study} --rungs ${tries.rungs}`, "only these"],
-      [`ladder ${study} ${tries.input} --json`, "on an input of your own, as data"],
+      [`ladder ${study} ${tries.input} --json`, "on your own input, as data"],
       [`guide ${study} -o ladder.md`, "this page"],
     ]),
     `With a GPU, \`--device webgpu\`, \`cuda\` or \`hip\` measures instead of modelling; \`npx evolver devices\` says what is here and
 what is missing for the rest.`,
     "## Go on",
-    "The ladder is a walk through a space of settings that is much larger. From here:",
+    "The ladder shows a few points of a much larger space of settings. From here:",
     commands([
       [`evolve ${study} ${tries.evolve}`, "search the space for your input"],
-      ["check my-kernel.ts", "every check of the simulator on a kernel of yours"],
+      ["check my-kernel.ts", "all checks of the simulator on your own kernel"],
       [
         `emit ${study}/${tries.emit} --target cuda --selftest -o ${tries.emit}.cu`,
         "a rung as CUDA, HIP, WGSL or JavaScript",

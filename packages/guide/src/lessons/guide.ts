@@ -1,4 +1,4 @@
-/** A guide to a ladder as one Markdown document and its pictures, from what a study gives and what was measured. */
+/** Makes a guide to a ladder, one Markdown document with pictures, from a study's texts and from measurements. */
 
 import type { PlotSpec } from "@evolver/base";
 import type { Guide } from "@evolver/lab";

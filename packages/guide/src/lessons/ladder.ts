@@ -1,11 +1,11 @@
 /**
- * What a study gives for a guide to its ladder: a few texts, and of each rung what it changes, what was counted of it and a
- * lesson. All data; `guideOf` makes the document.
+ * What a study provides for a guide to its ladder: a few texts, and for each rung its changes, its counters and a lesson. All
+ * of it is data; `guideOf` makes the document.
  */
 
 import type { ClaimResult, Counters } from "@evolver/device";
 
-/** What one hears about the step that a rung takes, and questions about it with answers. */
+/** Common advice about the step that a rung takes, and questions about it with answers. */
 export interface Lesson {
   /** What `found` of the rung answers, in a sentence or two. */
   readonly folklore: string;

@@ -1,4 +1,4 @@
-/** The section of one rung: idea, picture, claims, counters, times, what one hears and what was found, questions. */
+/** The section of one rung: idea, picture, claims, counters, times, common advice and what was found, questions. */
 
 import { relationWords } from "@evolver/device";
 import { number } from "@evolver/base";
@@ -25,15 +25,15 @@ export function rungSection(parts: SectionParts): string {
     `## ${headingOf(rung)}`,
     prose(rung.idea),
     changesOf(rung),
-    `![${rung.id}: who loads what, and when](${picture})`,
-    "### What is claimed, and counted",
+    `![${rung.id}: which lanes load what, and when](${picture})`,
+    "### Claims, and what was counted",
     claimsOf(rung),
     "### Counters",
     countersOf(rung),
     "### Time",
     timesOf(parts),
     ...hardwareOf(parts),
-    "### What one hears, and what was found",
+    "### What people say, and what was found",
     `**One hears:** ${prose(lesson.folklore)}`,
     `**Found:** ${prose(rung.found)}`,
     ...(measured === undefined ? [] : [`**Measured:** ${measured}`]),
@@ -53,13 +53,13 @@ const inHtml = (question: string): string =>
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 
 function changesOf({ base, changes }: GuideRung): string {
-  if (base === null) return "The first rung; all others are told by what they change.";
+  if (base === null) return "The first rung. All others are described by what they change.";
   const list = changes.map(({ axis, from, to }) => `\`${axis}\` from ${from} to ${to}`).join(", ");
   return `It builds on ${base} and changes ${list}.`;
 }
 
 function claimsOf({ counted, on }: GuideRung): string {
-  if (counted.claims.length === 0) return "Nothing is claimed.";
+  if (counted.claims.length === 0) return "This rung has no claims.";
   return [
     `Counted by the simulator on ${on}.`,
     table(

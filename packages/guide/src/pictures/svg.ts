@@ -1,6 +1,6 @@
 /**
- * Pieces of SVG, and what makes a picture of them: an opaque card with a palette of its own for light and for dark, so
- * that it reads on any page. Coordinates are pixels; a picture is shown at its own size, with no text below 11 px.
+ * Building blocks of SVG pictures. A picture is an opaque card with its own palettes for light and dark pages, so that it can
+ * be read on any page. Coordinates are pixels; a picture is shown at its own size, with no text below 11 px.
  */
 
 export const WIDTH = 780;

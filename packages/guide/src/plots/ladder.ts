@@ -1,4 +1,4 @@
-/** A ladder as plots: the speed of its rungs beside PyTorch's, and the rungs under the roofs of the machine. */
+/** A ladder as plots: the speed of its rungs beside PyTorch's, and a roofline. */
 
 import { SECTOR_BYTES } from "@evolver/device";
 import { categoryAxis, roofSeries, valueAxis, type PlotPoint, type PlotSpec } from "@evolver/base";

@@ -34,7 +34,7 @@ export function checksBlock({ checks }: MachineEvidence): string {
   });
   return [
     table(
-      ["device", "conformance", "goldens × rungs", "faults said rightly", "random programs"],
+      ["device", "conformance", "goldens × rungs", "faults reported correctly", "random programs"],
       "lllll",
       rows,
     ),

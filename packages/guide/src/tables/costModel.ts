@@ -18,9 +18,9 @@ export function costModelBlock({ costModel, ordering }: MachineEvidence): string
     `${where}; profile "${profile}".`,
     agreementTable(costModel),
     `The constants: ${named.join(", ")}.`,
-    "The ten that it gets most wrong, with the predicted over the measured time:",
+    "The ten largest errors, as the predicted time divided by the measured time:",
     table(
-      ["candidate", "shape", "point", "ratio", "a guess why"],
+      ["candidate", "shape", "point", "ratio", "a possible reason"],
       "lllrl",
       costModel.worst.map(({ id, shape, about, ratio, guess }) => [
         id,

@@ -1,6 +1,6 @@
 /**
  * The part of the verifier that looks at one node's operands and results: their number, their types, and whether
- * the memory allows what the node does. Scopes and definitions are verify.ts's; copies and barriers are in
+ * the memory allows what the node does. Scopes and definitions are checked in verify.ts; copies and barriers in
  * synchronisation.ts.
  */
 

@@ -2,9 +2,9 @@
  * Uniformity: for every value, variable and place in the control flow, whether it is the same for the whole
  * workgroup, for each subgroup, or only for one lane.
  *
- * Levels only ever join, so a fixpoint over loops is reachability in a graph: the sources of divergence (lane, local
- * indices, loads of what may change) flow along edges "depends on". That is linear in the kernel's size, and the path
- * that first reached a vertex is the explanation in the error. dependence.ts builds the graph.
+ * Levels only ever get weaker, so a fixpoint over loops is reachability in a graph: divergence spreads from its sources
+ * (lane, local indices, loads of memory that may change) along edges "depends on". That is linear in the kernel's size, and
+ * the path that first reached a vertex is the explanation in the error. dependence.ts builds the graph.
  */
 
 import type { KernelIR, Node } from "../ir/nodes.ts";
@@ -36,7 +36,7 @@ export interface UniformityAnalysis extends UniformityResult {
 }
 
 /**
- * Analyses a verified kernel; what it says of an invalid one is undefined.
+ * Analyses a verified kernel; for an invalid one the result is undefined.
  *
  * @throws EvolverError DIVERGENT_BARRIER for a barrier or uniform load that some invocations of a workgroup may miss,
  *   NON_UNIFORM_INDEX for a uniform load of several addresses, DIVERGENT_SUBGROUP_OPERATION for a subgroup operation

@@ -1,7 +1,7 @@
 /**
- * The executable specification of the IR: what must hold for every kernel before anything runs or emits it. One
- * pass in program order. What holds between invocations (uniformity, races) is not its business; types of operands
- * are checked in operands.ts.
+ * The executable specification of the IR: rules that every kernel must obey before anything runs or emits it, checked in one
+ * pass in program order. Rules between invocations (uniformity, races) are checked elsewhere; types of operands in
+ * operands.ts.
  */
 
 import { assertNever } from "@evolver/base";

@@ -1,4 +1,4 @@
-/** What is known of each target that kernels are emitted for, one row each. How a kernel becomes its text is emit.ts's. */
+/** The facts about each target that kernels are emitted for, one row each. emit.ts does the emitting. */
 
 export interface TargetRow {
   /** For people. */

@@ -23,8 +23,8 @@ export interface CopyOptions<E extends ElementType> {
 
 export interface CommitOptions {
   /**
-   * Bytes that a group of all invocations of the workgroup together copies if it is not empty, zeros included: the
-   * simulator then finds a group that copied something else.
+   * Bytes that a group copies, summed over all invocations of the workgroup, zeros included; empty groups are exempt. The
+   * simulator reports a group that copied another number of bytes.
    */
   readonly bytes?: number;
 }
@@ -37,8 +37,9 @@ export class Copies {
   }
 
   /**
-   * Starts a copy. It lands when the invocation awaits its group and not before; until then nobody may touch the elements
-   * that it goes to. Other invocations see them after a barrier that follows the await, or after a phase arrived at.
+   * Starts a copy. It is complete only when the invocation has awaited its group. Until then no invocation may access the
+   * elements that it writes. Other invocations see them after a barrier that follows the await, or after a phase that the
+   * copying invocation arrived at.
    */
   start<E extends ElementType>({ to, at, from, index, width, active }: CopyOptions<E>): void {
     const site = captureSite();
@@ -92,9 +93,9 @@ export class Copies {
   }
 
   /**
-   * Waits until the invocation's own copies have landed, all but those of its `newer` youngest groups; for copies that no
-   * commit has put into a group yet, only with `newer` 0. Copies of other invocations want a barrier after it. CUDA:
-   * cp.async.wait_group.
+   * Waits until the invocation's own copies are complete, except those of its `newer` youngest groups. With `newer` 0 it
+   * also waits for copies that no commit has put into a group yet. To see copies of other invocations, use a barrier after
+   * it. CUDA: cp.async.wait_group.
    */
   await(newer = 0): void {
     const site = captureSite();

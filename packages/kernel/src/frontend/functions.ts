@@ -1,4 +1,4 @@
-/** Operations as functions, for formulas that read better that way. At least one operand is a run-time value. */
+/** Operations as functions, for formulas that are easier to read that way. At least one operand is a run-time value. */
 
 import { EvolverError } from "@evolver/base";
 import type { OpName } from "../ir/ops.ts";
@@ -31,12 +31,12 @@ export function mul<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("mul", first, rest);
 }
 
-/** The smallest; NaN operands are passed over. */
+/** The smallest operand; NaN operands are ignored. */
 export function min<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("min", first, rest);
 }
 
-/** The largest; NaN operands are passed over. */
+/** The largest operand; NaN operands are ignored. */
 export function max<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
   return fold("max", first, rest);
 }

@@ -39,7 +39,7 @@ export interface ForRange<T extends "i32" | "u32"> {
 
 export interface RoleOptions {
   readonly name: string;
-  /** How many subgroups play it; roles take subgroups in order, from 0 on. */
+  /** How many subgroups run the role; roles get subgroups in order, from 0 on. */
   readonly subgroups: number;
   readonly body: () => void;
 }
@@ -106,7 +106,7 @@ export class Gpu {
     return wrap(this.#recorder.builtin("lane"));
   }
 
-  /** A literal as a run-time value, where no value stands beside it to give it a type. */
+  /** A literal as a run-time value, where no other operand gives it a type. */
   constant<T extends VariableType>(
     type: TypeDescriptor<T>,
     value: T extends "bool" ? boolean : number,
@@ -159,7 +159,7 @@ export class Gpu {
       : new SharedArray(this.#recorder, memory, arranged);
   }
 
-  /** Runs `then` where the condition holds and `otherwise` elsewhere, at run time; with results, gives the one of its side. */
+  /** Runs `then` where the condition holds and `otherwise` elsewhere, at run time. If both return values, returns those of the side that ran. */
   if<R extends Result>(condition: Bool, then: () => R, otherwise: () => R): R;
   if(condition: Bool, then: () => void, otherwise?: () => void): void;
   if(condition: Bool, then: () => unknown, otherwise?: () => unknown): unknown {
@@ -271,7 +271,7 @@ export class Gpu {
     }
   }
 
-  /** Gives each subgroup one body, chosen by its index. Barriers of the workgroup cannot stand inside. */
+  /** Each subgroup runs one body, chosen by its index. Bodies cannot contain barriers of the workgroup. */
   roles(options: readonly RoleOptions[]): void {
     const recorder = this.#recorder;
     const site = captureSite();
@@ -299,7 +299,7 @@ export class Gpu {
     recorder.emit({ kind: "roles", roles: Object.freeze(roles) }, site);
   }
 
-  /** All invocations of the workgroup meet; what each wrote before is visible to all after. CUDA: __syncthreads(). */
+  /** All invocations of the workgroup wait for each other; what each wrote before is visible to all after. CUDA: __syncthreads(). */
   barrier(): void {
     this.#recorder.emit({ kind: "barrier", scope: "workgroup" });
   }
@@ -309,7 +309,7 @@ export class Gpu {
     return new PhaseBarriers(this.#recorder, options, this.forwardProgress);
   }
 
-  /** A ring of stages between invocations that fill and invocations that use them. */
+  /** A ring of stages between invocations that fill the stages and invocations that use them. */
   pipeline(options: PipelineOptions): Pipeline {
     return new Pipeline(this.#recorder, options, this.forwardProgress);
   }
@@ -329,7 +329,7 @@ export class Gpu {
     return wrap(result);
   }
 
-  /** A line for readers of the printed IR and of emitted code. */
+  /** A comment line in the printed IR and in emitted code. */
   comment(text: string): void {
     this.#recorder.emit({ kind: "comment", text });
   }

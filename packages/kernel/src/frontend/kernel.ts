@@ -27,14 +27,14 @@ export interface BuildOptions {
   readonly subgroup: number;
   /**
    * Whether subgroups of a workgroup may wait for each other, which gpu.phaseBarriers and gpu.pipeline need; true if
-   * absent. A device's own answer is Device.waits. The body sees it as gpu.waits.
+   * absent. For a device it is Device.forwardProgress. The body can read it as gpu.forwardProgress.
    */
   readonly forwardProgress?: boolean;
 }
 
 type WorkgroupSize = readonly [number, number?, number?];
 
-/** A small launch: a number for each scalar; for each buffer its contents, or its length for contents made up. */
+/** A small launch: a number for each scalar; for each buffer its contents, or its length if a tool may choose the contents. */
 export interface ExampleLaunch<P extends Params> {
   /** Workgroups on x, or on x, y and z. */
   readonly workgroups: number | WorkgroupSize;
@@ -51,16 +51,16 @@ export interface KernelOptions<P extends Params> {
   readonly workgroup: WorkgroupSize | ((build: Required<BuildOptions>) => WorkgroupSize);
   /**
    * "static" (the default) refuses barriers and subgroup operations whose control flow is not proved uniform;
-   * "dynamic" leaves that to the simulator, and WebGPU will not take the kernel.
+   * "dynamic" leaves that check to the simulator, and WebGPU refuses the kernel.
    */
   readonly uniformity?: UniformityMode;
-  /** A launch that tools may run, `evolver check` above all. */
+  /** A launch that tools such as `evolver check` may run. */
   readonly example?: ExampleLaunch<P>;
 }
 
 export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => void;
 
-/** A kernel in TypeScript: built anew, by running its body once, for each set of build options it is needed for. */
+/** A kernel in TypeScript. For each set of build options that is needed, it is built by running its body once. */
 export class Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
@@ -135,7 +135,7 @@ export class Kernel<P extends Params = Params> {
     return ir;
   }
 
-  /** Runs the body; what it throws of its own gets the line, and the kernel's name. */
+  /** Runs the body. To an error that the body throws, it adds the line and the kernel's name. */
   #run(recorder: Recorder, symbols: object, gpu: Gpu): void {
     let returned: unknown;
     try {

@@ -107,7 +107,7 @@ abstract class Elements<E extends ElementType> {
 
 type WithValue<V> = [...indices: Index[], value: V];
 
-/** Memory that can be read and written. Read-only and write-only buffers are narrower faces of the same object. */
+/** Memory that can be read and written. Types of read-only and write-only buffers show fewer methods of the same class. */
 class MutableElements<E extends ElementType> extends Elements<E> {
   /** The element at the given indices. */
   get(...indices: Index[]): ScalarOf<E> {
@@ -119,7 +119,7 @@ class MutableElements<E extends ElementType> extends Elements<E> {
     return new Vec(width, this.load(indices, width));
   }
 
-  /** Where an element lies, for what moves it without giving its value. */
+  /** Where an element is, for operations that move it without returning its value. */
   resolve(indices: readonly Index[], site: Site): { memory: Memory; index: Value } {
     return { memory: this.memory, index: this.address(indices, site) };
   }
@@ -144,7 +144,7 @@ export interface ViewOptions {
   readonly offset?: Index | Offset;
 }
 
-/** An n-dimensional window on a buffer. Offsets are computed exactly, beyond 32 bits too. */
+/** An n-dimensional view of a buffer. Offsets are exact, also beyond 32 bits. */
 export class MutableView<E extends ElementType> extends MutableElements<E> {
   readonly #strides: readonly Index[];
   readonly #origin: Offset | 0;
@@ -162,7 +162,7 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
     return this.#strides.length;
   }
 
-  /** The view that is left when the leading indices are fixed; its origin is computed once, here. */
+  /** The view of the remaining dimensions when the leading indices are fixed; its origin is computed once, here. */
   at(...leading: Index[]): MutableView<E> {
     if (leading.length >= this.#strides.length) {
       throw new EvolverError(

@@ -12,7 +12,7 @@ export const i32: TypeDescriptor<"i32"> = Object.freeze({ kind: "type", type: "i
 export const u32: TypeDescriptor<"u32"> = Object.freeze({ kind: "type", type: "u32" });
 /** IEEE binary16, for buffers, shared memory, variables and values; not for scalar parameters. */
 export const f16: TypeDescriptor<"f16"> = Object.freeze({ kind: "type", type: "f16" });
-/** bfloat16, the upper half of an f32; where f16 can stand. */
+/** bfloat16, the upper half of an f32; can be used where f16 can. */
 export const bf16: TypeDescriptor<"bf16"> = Object.freeze({ kind: "type", type: "bf16" });
 /** For variables and values only: a bool cannot live in a buffer or be a parameter. */
 export const bool: TypeDescriptor<"bool"> = Object.freeze({ kind: "type", type: "bool" });
@@ -27,7 +27,7 @@ export const descriptors: { readonly [T in VariableType]: TypeDescriptor<T> } = 
   bool,
 });
 
-/** The type of memory that atomic operations, and only they, touch. */
+/** The type of memory that only atomic operations access. */
 export interface AtomicDescriptor<E extends WordType> {
   readonly kind: "atomic";
   readonly type: E;

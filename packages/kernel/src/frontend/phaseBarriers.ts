@@ -1,6 +1,6 @@
 /**
- * Barriers in shared memory whose phases complete one after another. Unlike gpu.barrier(), nobody who arrives has to
- * wait, and those who wait need not arrive: the means by which subgroups with different roles pass data on.
+ * Barriers in shared memory whose phases complete one after another. Unlike with gpu.barrier(), an invocation that arrives
+ * need not wait, and one that waits need not arrive. Subgroups with different roles pass data to each other with them.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -36,10 +36,10 @@ export class PhaseBarriers {
     if (!forwardProgress)
       throw new EvolverError(
         "FORWARD_PROGRESS_UNAVAILABLE",
-        `${what} needs subgroups that wait for each other, and the kernel is built for a device whose do not`,
+        `${what} needs subgroups that can wait for each other, and on the device that the kernel is built for they cannot`,
         {
           where: [site.location, note(recorder.site, "the kernel was defined here")],
-          hint: "ask gpu.forwardProgress, and let all subgroups copy and meet at gpu.barrier() where it is false",
+          hint: "where gpu.forwardProgress is false, let all subgroups copy and use gpu.barrier() instead",
         },
       );
     wantCount("count", count, 1, site);
@@ -59,7 +59,7 @@ export class PhaseBarriers {
   }
 
   /**
-   * The invocation arrives when the copies that it started since its last such arrival have landed, and need not wait
+   * The invocation arrives when the copies that it started since its last such arrival are complete, and need not wait
    * for them itself. CUDA: cp.async.mbarrier.arrive.noinc.
    */
   arriveAfterCopies(index: U32 | number): void {
@@ -67,8 +67,8 @@ export class PhaseBarriers {
   }
 
   /**
-   * Waits until the phase of this parity (0 or 1) is complete: with p phases completed, goes on where p mod 2 is another.
-   * So parity 0 waits for the first phase, and parity 1 passes at once before it. CUDA: mbarrier.try_wait.parity.
+   * Waits until the phase of this parity (0 or 1) is complete: with p phases completed, it returns when p mod 2 is not the
+   * parity. So parity 0 waits for the first phase, and before that, parity 1 returns at once. CUDA: mbarrier.try_wait.parity.
    */
   wait(index: U32 | number, parity: U32 | number): void {
     const site = captureSite();

@@ -1,7 +1,7 @@
 /**
  * A ring of stages in shared memory between invocations that fill them and invocations that use them, each at its own
- * pace: acquire → copy → commit on one side, wait → use → release on the other. It holds no memory itself, only the two
- * arrays of phase barriers that say which stages are full and which are empty.
+ * speed: acquire → copy → commit on one side, wait → use → release on the other. It does not own the stages' memory, only
+ * the two arrays of phase barriers that say which stages are full and which are empty.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -24,8 +24,8 @@ export interface PipelineOptions {
 }
 
 /**
- * `n` is the running number of the fill, from 0 on: it is never reset, so that a kernel which works on several tiles one
- * after the other counts on. At build time, in a loop of JavaScript, it may be a number.
+ * `n` is the number of the fill, from 0 on. It is never reset, also not in a kernel that works on several tiles one after
+ * the other. In a JavaScript loop at build time it may be a number.
  */
 export class Pipeline {
   readonly stages: number;
@@ -71,7 +71,7 @@ export class Pipeline {
     this.#empty.wait(this.slot(n), typeof parity === "number" ? parity ^ 1 : parity.xor(1));
   }
 
-  /** Producer: fill n is full when the copies that this invocation started for it, and all others', have landed. */
+  /** Producer: fill n is full when the copies that all producers started for it are complete. */
   commit(n: U32 | number): void {
     this.#full.arriveAfterCopies(this.slot(n));
   }
@@ -81,7 +81,7 @@ export class Pipeline {
     this.#full.wait(this.slot(n), this.#parity(n));
   }
 
-  /** Consumer: has read what it wants of fill n. */
+  /** Consumer: has finished reading fill n. */
   release(n: U32 | number): void {
     this.#empty.arrive(this.slot(n));
   }

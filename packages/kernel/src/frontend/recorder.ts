@@ -98,7 +98,7 @@ export class Recorder {
   /** Passes on what a body returned, unless it is a promise: what follows an await would be missing in the kernel. */
   refuseAsync<R>(result: R, what: string): R {
     if (!(result instanceof Promise)) return result;
-    // The rest of the body fails later, with nobody listening; this error stands for it.
+    // The rest of the body fails later, where nothing handles its error; this error is thrown instead.
     result.catch(() => undefined);
     throw new EvolverError("ASYNC_BODY", `${what} of kernel "${this.kernelName}" is asynchronous`, {
       where: [this.place().location, note(this.site, "the kernel was defined here")],

@@ -125,7 +125,7 @@ export class F32 extends Word<"f32"> {
   }
 }
 
-/** Two-byte floating point: each operation rounds once to the type. What is not here is done in f32, by toF32(). */
+/** Two-byte floating point: each operation rounds once to the type. For other operations convert with toF32(). */
 abstract class Half<T extends "f16" | "bf16"> extends Numeric<T> {
   div(other: Operand<T>): ScalarOf<T> {
     return binary("div", this, other);
@@ -316,8 +316,8 @@ function word(value: Scalar): Scalar {
 }
 
 /**
- * An integer as an f32 from which a shorter type is rounded as if from the integer: 25 bits and more are first rounded
- * to odd, so that no tie arises that was none.
+ * An integer as an f32, such that rounding the f32 to a shorter type gives the same as rounding the integer. Integers of 25
+ * bits and more are rounded to odd first, so that the f32 is never a tie where the integer is none.
  */
 function roundedToOdd(value: Scalar): F32 {
   const bits = unary<U32>("bitcastU32", value);

@@ -1,6 +1,6 @@
 /**
- * How users write each operation: as a method of values, as a function, or not by themselves. Complete by type, so that an
- * operation of the IR that nobody can write does not compile.
+ * How users write each operation: as a method of values, as a function, or not at all. The table is complete by type, so
+ * that the compiler reports an operation of the IR without an entry.
  */
 
 import type { OpName } from "../ir/ops.ts";
@@ -16,7 +16,7 @@ type FunctionName = keyof typeof functions;
 export type Spelling =
   | { readonly method: Method; readonly function?: FunctionName }
   | { readonly function: FunctionName }
-  /** What records it without being asked. */
+  /** What records it instead of the user. */
   | { readonly by: string };
 
 export const spellings: Readonly<Record<OpName, Spelling>> = Object.freeze({

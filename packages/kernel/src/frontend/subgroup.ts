@@ -23,7 +23,7 @@ export class Subgroup {
     this.#invocations = invocations;
   }
 
-  /** All lanes of the subgroup meet; what each wrote before is visible to all after. CUDA: __syncwarp(). */
+  /** All lanes of the subgroup wait for each other; what each wrote before is visible to all after. CUDA: __syncwarp(). */
   barrier(): void {
     const site = captureSite();
     this.#wantFull("barrier", site);
@@ -51,7 +51,7 @@ export class Subgroup {
   ballot(condition: Bool): readonly U32[] {
     return this.#record("ballot", [condition]) as U32[];
   }
-  /** The value of one lane, the same index for all. */
+  /** The value of one lane, whose index is the same for all. */
   broadcast<S extends Num>(value: S, lane: U32 | number): S {
     return this.#one("broadcast", [value, lift(this.#recorder, lane, "u32")]) as S;
   }

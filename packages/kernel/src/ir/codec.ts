@@ -195,7 +195,7 @@ function writeLiteral(value: number | boolean): number | boolean | string {
 const NUMBERS_AS_TEXT: readonly unknown[] = ["NaN", "Infinity", "-Infinity", "-0"];
 
 /**
- * The IR that a text of `serialise` describes, frozen; whether it holds the rules of the IR is not looked at.
+ * The IR that a text of `serialise` describes, frozen. It is not checked against the rules of the IR.
  *
  * @throws EvolverError INVALID_IR that names the field
  */

@@ -104,7 +104,7 @@ export const useAtEndOf = (
 
 export const definition = (): Field<Value> => ({ role: "definition", startOf: null });
 
-/** A value that the node defines anew each time a nested block starts. */
+/** A value that the node defines again each time a nested block starts. */
 export const definitionAtStartOf = (block: string): Field<Value> => ({ role: "definition", startOf: block });
 
 export const memory = <M extends Memory>(access: MemoryShape["access"]): Field<M> => ({

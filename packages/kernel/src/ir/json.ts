@@ -1,4 +1,4 @@
-/** A JSON document being read: it knows where the reader is, so that what is wrong is refused with its place. */
+/** A JSON document being read. It knows the reader's position, so that an error names the place. */
 
 import { EvolverError } from "@evolver/base";
 

@@ -87,7 +87,7 @@ export interface AtomicNode extends NodeBase {
   readonly order: MemoryOrder;
 }
 
-/** Declares a variable; it starts anew each time control passes here. Without `init`, reading it first is an error. */
+/** Declares a variable; it is initialised again each time control passes here. Without `init`, it must be set before it is read. */
 export interface VarNode extends NodeBase {
   readonly kind: "var";
   readonly variable: Variable;
@@ -175,9 +175,9 @@ export type BarrierScope = "workgroup" | "subgroup";
 
 /**
  * Starts to copy `width` (1, 2 or 4) consecutive elements from global to shared memory; where `active` is false, zeros
- * are written and nothing is read (null: active everywhere). Indices are in elements and multiples of the width. The copy lands
- * when the invocation awaits it and not before: until then nobody may touch the elements it goes to. Others see them
- * after a barrier, or after a phase that the copying invocation arrived at.
+ * are written and nothing is read (null: active everywhere). Indices are in elements and multiples of the width. The copy is
+ * complete only when the invocation has awaited it: until then no invocation may access the elements that it writes. Others
+ * see them after a barrier, or after a phase that the copying invocation arrived at.
  */
 export interface AsyncCopyNode extends NodeBase {
   readonly kind: "asyncCopy";

@@ -1,6 +1,6 @@
 /**
- * A kernel's IR as text, one node a line: for people, for inline snapshots, and, in its normal form, for hashing.
- * It prints invalid IR too, as far as it goes. There is no parser: codec.ts is for machines.
+ * A kernel's IR as text, one node per line: for people, for inline snapshots, and, in its normal form, for hashing.
+ * It prints invalid IR too, as far as possible. There is no parser; programs use codec.ts.
  */
 
 import { assertNever } from "@evolver/base";

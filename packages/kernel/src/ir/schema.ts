@@ -38,8 +38,8 @@ import type {
 } from "./types.ts";
 
 /**
- * What a node does beside giving values: nothing, so that it may be left out where nobody wants them; it changes memory
- * or a variable; it orders what invocations do; it decides which nodes run; or it is there for readers only.
+ * What a node does besides defining values: nothing, so that it may be removed where its values are not used; it changes
+ * memory or a variable; it orders invocations; it decides which nodes run; or it is only a comment for readers.
  */
 export type Effect = "none" | "write" | "order" | "control" | "comment";
 

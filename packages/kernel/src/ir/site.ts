@@ -2,7 +2,7 @@
  * Where in the user's TypeScript an operation was written.
  *
  * Capturing an Error costs a few microseconds; formatting its stack costs more, so the stack is kept as an object
- * and parsed only when somebody asks for the location.
+ * and parsed only when the location is needed.
  */
 
 import type { SourceLocation } from "@evolver/base";

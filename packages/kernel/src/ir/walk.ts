@@ -1,7 +1,7 @@
 /**
- * What is known of any node without a word about its kind: the values it uses and defines, the memory it touches, the
- * blocks inside it. All of it follows from the rows of schema.ts. Nothing here assumes that the IR is valid;
- * the kinds of its nodes must exist.
+ * Questions about any node that need no switch over its kind: the values it uses and defines, the memory it accesses, the
+ * blocks inside it. All answers follow from the rows of schema.ts. The IR need not be valid, but the kinds of its nodes must
+ * exist.
  */
 
 import type { DefinitionShape, FieldShape, MemoryShape, UseShape, VariableShape } from "./fields.ts";
@@ -160,7 +160,7 @@ export const phaseBarriersOf = (node: Node): readonly PhaseBarrier[] => phaseBar
 /** The variables that a node itself declares, reads or writes. */
 export const variablesOf = (node: Node): readonly VariableAccess[] => variables[node.kind](node);
 
-/** Whether a node may be left out if nobody uses what it gives. */
+/** Whether a node may be removed if its values are not used. */
 export const isRemovable = (node: Node): boolean => rowOf(node).effect === "none";
 
 /** Calls `visit` for each node in program order, outer nodes before those nested in them. */

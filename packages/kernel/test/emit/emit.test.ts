@@ -162,7 +162,7 @@ describe("the lowering report", () => {
   const entriesOf = (target: EmitTarget, ir = control.build({ subgroup: 32 })): string[] =>
     emit(ir, target).lowering.entries.map(({ request, became }) => `${request}: ${became}`);
 
-  it("says what wide accesses became", () => {
+  it("reports how wide accesses were translated", () => {
     expect(entriesOf("cuda")).toContain("load of 4 consecutive f32 of wide: float4");
     expect(entriesOf("hip")).toContain("store of 4 consecutive f32 of wideTo: float4");
     expect(entriesOf("wgsl")).toContain("load of 4 consecutive f32 of wide: vec4");

@@ -66,7 +66,7 @@ withCompiler("HIP run on the processor", () => {
     return runHip(changed, 64)[0] as HipRun;
   };
 
-  it("passes a pipeline between wavefronts in any order of lanes, and fails where nobody waits", () => {
+  it("passes data through a pipeline between wavefronts in any order of lanes, and fails without waits", () => {
     const fills = 7;
     const length = 2 * 64;
     const x = uniformValues(fills * 64, 9).map((value) => Math.round(value * 64) / 64);

@@ -1,4 +1,4 @@
-/** Is a sampler worth its name? It against random search, at the same number of trials, over several seeds. */
+/** Compares a sampler with random search, at the same number of trials, over several seeds. */
 
 import { EvolverError, Random, deriveSeed } from "@evolver/base";
 import type { Judge, OpenJudge } from "../judge/judge.ts";

@@ -1,6 +1,6 @@
 /**
- * One cycle: observe → reflect → act → record, on data alone. It decides and words; running candidates is the
- * judge's part, writing files the workspace's.
+ * One cycle: observe → reflect → act → record, on data alone. It decides and writes the texts; the judge runs candidates, and
+ * the workspace writes files.
  */
 
 import { mostPromising } from "./timePredictor.ts";
@@ -157,8 +157,8 @@ interface Decision {
 }
 
 /**
- * A measured gain may be luck, or of a process that happened to be laid out well: the winner is judged once more by a
- * fresh process on fresh data, and must win there too. Modelled time is what it is.
+ * A measured gain may be luck, or come from a lucky memory layout of one process. So the winner is judged once more by a new
+ * process on new data, and must win there too. A modelled time needs no second look.
  */
 async function lookAgain(
   input: CycleInput,

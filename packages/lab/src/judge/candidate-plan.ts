@@ -1,4 +1,4 @@
-/** What the judge asks of a candidate's plan beyond being well-formed: that it fits the case, and cannot cheat by what it is. */
+/** The judge's rules for a candidate's plan, beyond being well-formed: it fits the case, and its structure cannot cheat. */
 
 import { checkPlan, type Plan, type PlanBuffer } from "@evolver/device";
 import { EvolverError } from "@evolver/base";

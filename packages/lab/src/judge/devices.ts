@@ -4,7 +4,7 @@ import { isModelled, openDevice, type Device, type DeviceId } from "@evolver/dev
 import { EvolverError } from "@evolver/base";
 
 export interface JudgeDevices {
-  /** Finds what is wrong, and counts. */
+  /** Finds mistakes, and counts. */
   readonly simulator: Device;
   /** Runs large cases. */
   readonly fast: Device;

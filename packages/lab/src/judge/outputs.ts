@@ -1,4 +1,4 @@
-/** Compares what came out with the truth. A NaN never passes, nor does an element that nothing wrote. */
+/** Compares outputs with the truth. A NaN never passes, nor does an element that was never written. */
 
 import { mean } from "@evolver/base";
 import type { AnyTypedArray } from "@evolver/device";
@@ -46,7 +46,7 @@ export function compareOutputs(
   return worst;
 }
 
-/** How much further from another answer than from the truth: that is off by as much as it may be, and rarely by more. */
+/** How much larger the bound is against another answer than against the truth, since that answer has an error of its own. */
 const TRUSTED_FACTOR = 8;
 
 /**

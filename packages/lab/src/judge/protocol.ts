@@ -44,10 +44,10 @@ const answerSchema = v.variant("kind", [
 ]) satisfies v.GenericSchema<unknown, FromJudge>;
 
 /**
- * An answer of the judge, or null for what is not its own: a candidate runs in that process too and may send what it likes,
- * but does not know the nonce.
+ * An answer of the judge, or null for a message that is not the judge's: a candidate runs in that process too and may send
+ * any message, but does not know the nonce.
  *
- * @throws EvolverError JUDGE_FAILED where it is the judge's own and no answer
+ * @throws EvolverError JUDGE_FAILED where a message of the judge is no valid answer
  */
 export function parseAnswer(message: unknown, nonce: string): FromJudge | null {
   if (!v.is(v.looseObject({ nonce: v.literal(nonce) }), message)) return null;

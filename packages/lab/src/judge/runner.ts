@@ -1,6 +1,6 @@
 /**
- * Runs a plan on buffers that the judge owns, the same ones over and over: inputs are private copies that are looked
- * at afterwards, outputs hold NaN before each run, and beyond each buffer's end lie canaries.
+ * Runs a plan on buffers that the judge owns, and uses the same ones for each run: inputs are private copies that are checked
+ * afterwards, outputs hold NaN before each run, and canary values lie behind each buffer's end.
  */
 
 import { bindPlan, bitsOf, deviceRows, nans } from "@evolver/device";
@@ -22,7 +22,7 @@ import type { Outputs } from "./outputs.ts";
 
 export interface Run {
   readonly outputs: Outputs;
-  /** What was done that must not be; null if nothing. */
+  /** What the plan did wrong; null if nothing. */
   readonly fault: Fault | null;
 }
 
@@ -33,7 +33,7 @@ export interface Fault {
 
 type Inputs = Readonly<Record<string, AnyTypedArray>>;
 
-/** A number that nobody writes by chance, and as 16 bits a NaN that no operation gives, of either half type. */
+/** A number that no kernel writes by chance; as 16 bits a NaN of either half type that no operation gives. */
 const CANARY = { words: 0x4b1dfe0c, halves: 0x7fda } as const;
 /** Elements of canary after each buffer: at least, at most. Large strides overshoot far. */
 const FENCE = [256, 65_536] as const;
@@ -42,7 +42,7 @@ export class PlanRunner implements RunnablePlan {
   readonly plan: Plan;
   readonly device: Device;
   readonly #bound: BoundPlan;
-  /** With fences behind them. */
+  /** With canary values behind them. */
   readonly #buffers: ReadonlyMap<string, DeviceBuffer>;
   readonly #fenced: boolean;
   #poisonsScratch = false;
@@ -104,8 +104,8 @@ export class PlanRunner implements RunnablePlan {
   }
 
   /**
-   * Whether scratch that asked for nothing is filled with garbage before each run, so that no run finds what an earlier
-   * one left, other than zeros. Timed runs all have the same input: what one left there could spare the next its work.
+   * Whether scratch without `zeroed` is filled with garbage before each run, so that no run can use the results of an earlier
+   * one. All timed runs have the same input, so data left in scratch could save the next run its work.
    */
   set poisonsScratch(on: boolean) {
     this.#poisonsScratch = on;
@@ -168,7 +168,7 @@ function inputFault(name: string, contents: AnyTypedArray, original: AnyTypedArr
   return null;
 }
 
-/** What a kernel leaves in scratch is how one run could tell the next something. */
+/** A run could pass results to the next one through values that it leaves in scratch. */
 function leftFault(name: string, contents: AnyTypedArray): Fault | null {
   const at = bitsOf(contents).findIndex((bits) => bits !== 0);
   if (at < 0) return null;

@@ -28,7 +28,7 @@ import { compareOutputs, compareUnknown, ignoredInputs, trivialAnswer } from "./
 import { PlanRunner, faultOf } from "./runner.ts";
 import { Answers, Data, Truths } from "./truths.ts";
 
-/** Runs on one set of buffers without a look in between: what works a few times only must not pass. */
+/** Runs on one set of buffers before the result is checked: a kernel that works only a few times must not pass. */
 const STRESS_RUNS = 12;
 
 /** Ends the judging of a candidate. */
@@ -78,7 +78,7 @@ export class Session {
   #checkStudy(): string[] {
     const refuse = (what: string): never => {
       throw new EvolverError("STUDY_REFUSED", `The judge refuses the study: ${what}.`, {
-        hint: "make its tolerance depend on the magnitude of the answer, or its data less tame",
+        hint: "make its tolerance depend on the magnitude of the answer, or its data more varied",
       });
     };
     const [seed, otherSeed] = [deriveSeed(0, "admission", 1), deriveSeed(0, "admission", 2)];

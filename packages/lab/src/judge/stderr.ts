@@ -1,4 +1,4 @@
-/** What a process that ended badly said last. */
+/** The last output of a process that failed. */
 
 /** Keeps the end of what a process prints on its standard error. */
 export class StderrTail {
@@ -8,7 +8,7 @@ export class StderrTail {
     this.#text = (this.#text + text).slice(-8000);
   }
 
-  /** The line that says what went wrong, out of a printed stack; else the last lines; empty if it said nothing. */
+  /** The line of a printed stack that says what went wrong, else the last lines; empty if nothing was printed. */
   reason(): string {
     const lines = this.#text
       .split("\n")

@@ -31,8 +31,8 @@ export class Data {
 }
 
 /**
- * The truth about cases that come again: the candidates of a cycle are verified on the same data, fresh in each cycle
- * and unknown to all of them, and the float64 reference is most of a trial's work.
+ * Keeps the truth about cases, because the candidates of a cycle are verified on the same data and the float64 reference is
+ * most of a trial's work. Each cycle has new data, which no candidate knows.
  */
 export class Truths {
   readonly #study: OpenStudy;
@@ -55,8 +55,8 @@ export class Truths {
 }
 
 /**
- * What the study's own baseline gives for cases whose truth is known in part. No candidate is as trusted as that: it is
- * nobody's, and was verified as the first trial.
+ * The results of the study's own baseline, for cases whose truth is known only in part. The baseline is trusted more than
+ * any candidate: the study provides it, and it was verified as the first trial.
  */
 export class Answers {
   readonly #study: OpenStudy;

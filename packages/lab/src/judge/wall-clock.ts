@@ -15,7 +15,7 @@ const WARM_UP_MS = 40;
 const MAX_BATCH = 500;
 
 /**
- * Times the candidate, and the champion in turn with it, so that a drift of the machine hits both alike.
+ * Times the candidate and the champion in turns, so that a drift of the machine affects both alike.
  * @param rounds runs of each that count; two more before them do not
  */
 export async function measureWallClock(

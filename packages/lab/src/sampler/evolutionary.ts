@@ -1,6 +1,6 @@
 /**
- * Evolution with memory: parents by rank from the best, one or two axes mutated, mostly by neighbouring steps, or two
- * parents crossed. Of a large brood of such children the one is tried that the trials so far promise most of. Never a
+ * Evolution with memory: parents are chosen by rank among the best, and one or two axes are mutated, mostly by neighbouring
+ * steps, or two parents are crossed. Of many such children, the one that looks best by the trials so far is tried. Never a
  * duplicate.
  */
 

@@ -1,4 +1,4 @@
-/** The control: every valid point with equal probability, none twice. */
+/** Random search, for comparison: every valid point with equal probability, none twice. */
 
 import { drawUnseen, pointKey } from "../study/space.ts";
 import type { Proposal, Sampler, SamplerContext } from "./sampler.ts";

@@ -1,4 +1,4 @@
-/** What of a study `evolver evidence collect` can measure on a machine, and keep. */
+/** The measurements of a study that `evolver evidence collect` can run on a machine. */
 
 import type { DeviceId } from "@evolver/device";
 

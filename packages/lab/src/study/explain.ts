@@ -1,4 +1,4 @@
-/** What a modelled time says, for people and for the next choice; the part that is the same for all studies. */
+/** Explains a modelled time, for people and for the next choice of candidates; the part that all studies share. */
 
 import type { MachineProfile, TermName } from "@evolver/machine";
 import type { Explanation, Measurement } from "./measurement.ts";

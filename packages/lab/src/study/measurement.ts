@@ -1,4 +1,4 @@
-/** How a candidate is compared with others: what is run, what was measured, and what that says. */
+/** How a candidate is compared with others: what is run, the result, and its explanation. */
 
 import type { Counters, RunnablePlan } from "@evolver/device";
 import type { Json } from "@evolver/base";
@@ -27,8 +27,8 @@ export interface MeasureContext {
   /** Present if time is measured and there is a champion. */
   readonly champion: RunnablePlan | null;
   /**
-   * The point that the study made the candidate's plan of. Absent or null for any other plan, whose arguments, workgroups
-   * and names claim what they like.
+   * The point from which the study made the candidate's plan. Absent or null for any other plan, whose arguments, workgroups
+   * and names are not to be trusted.
    */
   readonly point?: Point | null;
   /** For choices that a candidate must not foresee, such as which workgroups to sample. */

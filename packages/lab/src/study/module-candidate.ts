@@ -1,6 +1,6 @@
 /**
- * Counters and modelled time of a module candidate: a plan that the study did not make. Nothing that it says of itself is
- * believed: which workgroups stand for all is drawn by lot, and where they could tell that not all of them run, all do.
+ * Counters and modelled time of a module candidate: a plan that the study did not make. It is not trusted: the workgroups that
+ * stand for all are chosen at random, and where they could notice that not all run, all of them run.
  */
 
 import { EvolverError } from "@evolver/base";
@@ -10,7 +10,7 @@ import { countersOf } from "./counters.ts";
 import { countPlan, modelLaunch, type CountedPlan } from "./modelled.ts";
 import { drawnSample } from "./sample.ts";
 
-/** What the problem takes, whoever solves it. */
+/** The work that the problem takes, whichever kernel solves it. */
 export interface ProblemWork {
   /** Multiply-adds or the like, of which the simulator does some millions a second. */
   readonly operations: number;
@@ -27,7 +27,7 @@ const LEAST_SHARE = 0.9;
 /**
  * Runs the plan on the simulator, on a sample where that says enough, and models its time.
  *
- * @param seed for the lots, unknown to whoever made the plan
+ * @param seed for the random choice, unknown to the author of the plan
  * @throws EvolverError PLAN_INVALID where what was counted does not suffice to compute the problem
  */
 export async function countModuleCandidate(
@@ -59,7 +59,7 @@ export async function countModuleCandidate(
   };
 }
 
-/** Workgroups of one launch that share nothing: it writes outputs, which nobody reads, and reads inputs. */
+/** Whether the workgroups of a launch share nothing: it writes only outputs, which are never read, and reads only inputs. */
 function canSample({ kernels, buffers, launches }: Plan): boolean {
   const shares = kernels.some(({ params }) =>
     params.some((param) => param.kind !== "scalar" && param.memory.access === "read_write"),
@@ -78,12 +78,12 @@ export function drawnWorkgroups(
   return count >= workgroups ? null : drawnSample(workgroups, count, seed);
 }
 
-/** Whoever computes less than the problem takes leaves it to workgroups that were not counted, or to luck. */
+/** A plan that computes less than the problem takes leaves the work to workgroups that were not counted, or guesses. */
 function checkWork(flops: number, { flops: needed }: ProblemWork): void {
   if (flops >= LEAST_SHARE * needed) return;
   throw new EvolverError(
     "PLAN_INVALID",
     `it was counted at ${flops.toPrecision(3)} floating-point operations, and the problem takes ${needed.toPrecision(3)}`,
-    { hint: "share the work out evenly among the workgroups; those that are counted are drawn by lot" },
+    { hint: "share the work evenly among the workgroups; those that are counted are chosen at random" },
   );
 }

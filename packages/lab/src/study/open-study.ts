@@ -1,8 +1,8 @@
 /**
  * A study opened on one input and one device: a space of candidates, the cases and the float64 truth that they are
- * verified against, and the objective that they are compared by. The judge and the cycles work with nothing else.
+ * verified against, and the objective that they are compared by. The judge and the cycles use only this interface.
  *
- * All code of a study is trusted: the judge runs it. What it is given by candidates is data (a `Plan`).
+ * All code of a study is trusted, since the judge runs it. Candidates give it only data (a `Plan`).
  */
 
 import type { Plan, PlanBuild } from "@evolver/device";

@@ -5,7 +5,7 @@ import { EvolverError, type Json } from "@evolver/base";
 /** Options of a study by name, as data: what the user gave, or in full as the study's `parseInput` gives them. */
 export type StudyInput = { readonly [key: string]: Json | undefined };
 
-/** `--rows <n>`, say: how it is written, what it is for, and how its text is read. */
+/** One option, such as `--rows <n>`: its name, its help, and how its value is read. */
 export interface StudyOption {
   /** "rows": the option is `--rows`, and `parseInput` finds its value under this name. */
   readonly name: string;

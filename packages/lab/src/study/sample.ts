@@ -1,4 +1,4 @@
-/** Which of many equal parts of a launch are run, where all would take the simulator too long. */
+/** Chooses which of many equal parts of a launch are run, where running all would take the simulator too long. */
 
 import { deriveSeed, Random } from "@evolver/base";
 
@@ -15,11 +15,11 @@ export function evenSample(parts: number, count: number): number[] {
 }
 
 /**
- * `count` of the parts, in order, by lot: one from each of equal sections, in the first half, and those that lie as far
- * from the end. Each is as likely as any, and work that grows evenly along them is not misjudged.
+ * `count` of the parts, in order, chosen at random: one from each of equal sections of the first half, and the parts at the same
+ * distance from the end. All parts are equally likely, and work that grows evenly along them is estimated without bias.
  *
  * @param count even
- * @param seed unknown to whoever made the launch
+ * @param seed unknown to the author of the launch
  */
 export function drawnSample(parts: number, count: number, seed: number): number[] {
   const random = new Random(deriveSeed(seed, "workgroups"));

@@ -30,8 +30,8 @@ const FIRST_FILES: Changes = new Map([
     [
       "# Evolver workspace",
       "",
-      "Written by `evolver evolve`. `records/` holds one file for each cycle and is the truth; `evolution_log.md`,",
-      "`PROGRESS.md`, `TASKS.md` and `knowledge/` are rendered from it; `champion/` is the best code so far.",
+      "Written by `evolver evolve`. `records/` has one file per cycle, from which all else is made: `evolution_log.md`,",
+      "`PROGRESS.md`, `TASKS.md` and `knowledge/` are rendered from it. `champion/` is the best code so far.",
       "`policy.json` says how the loop behaves: edit and commit it. `skills/` is for tools that agents write.",
       "",
     ].join("\n"),
@@ -39,11 +39,11 @@ const FIRST_FILES: Changes = new Map([
   ["policy.json", printPolicy(DEFAULT_POLICY)],
   [
     "knowledge/README.md",
-    "# Knowledge\n\nWhat the cycles taught, a file for each objective, rendered from the records.\n",
+    "# Knowledge\n\nWhat the cycles taught, in one file per objective, rendered from the records.\n",
   ],
   [
     "skills/README.md",
-    "# Skills\n\nTools for agents: a folder each, with a `SKILL.md` that says when and how to use it.\n",
+    "# Skills\n\nTools for agents: one folder per tool, with a `SKILL.md` that says when and how to use it.\n",
   ],
 ]);
 

@@ -2,11 +2,11 @@
  * Predicts a kernel's time from what the simulator counted and a machine profile. Deliberately small: it orders
  * candidates, it does not replace a clock.
  *
- * A multiprocessor's share of the workgroups keeps each of its parts busy for some clocks. Parts overlap, though not
- * wholly: together they take more than the busiest and less than the sum (`busy`). A workgroup also has a time that it
- * takes if nothing but its own dependences hold it up (`latency`); workgroups that are resident together hide each
- * other's. Memory beyond the multiprocessor is shared by all of them. Each term, the microbenchmark that measures its
- * rate (`evolver bench microbench`), and where that is kept in the machine profile:
+ * A multiprocessor's share of the workgroups keeps each of its units busy for some clocks. Units overlap, but not
+ * completely: together they take more than the busiest and less than the sum (`busy`). A workgroup also has a time that it
+ * takes if only its own dependences delay it (`latency`); workgroups that are resident together hide each other's latency.
+ * All multiprocessors share the memory beyond them. The terms, the microbenchmark that measures each rate (`evolver bench
+ * microbench`), and its place in the machine profile:
  *
  * | term | counts | microbenchmark: figure | profile |
  * | --- | --- | --- | --- |
@@ -16,7 +16,7 @@
  * | shuffles | subgroup operations | shared: shufflePeak | shuffleLanesPerClock |
  * | shared memory | passes over the banks | shared: sharedGBPerSecond | sharedPassesPerClock |
  * | first-level cache | sectors | patterns: firstLevelGBPerSecond | sectorsPerClock |
- * | second-level cache | bytes asked for | patterns: cacheGBPerSecond | cacheGBPerSecond |
+ * | second-level cache | bytes requested | patterns: cacheGBPerSecond | cacheGBPerSecond |
  * | device memory | each buffer once | streams: copyGBPerSecond | memoryGBPerSecond |
  * | latency | dependent steps of one workgroup | chase: cacheLatencyNs; shared: sharedLatencyNs; barriers: barrierNs | cacheLatencyClocks, sharedLatencyClocks, barrierClocks |
  *
@@ -65,8 +65,8 @@ export interface ModelledTime {
 }
 
 /**
- * What no microbenchmark of ours measures. Fitted, and nothing else is: to times of attention kernels on one GPU (see
- * docs/cost-model.md for which, and for how well it does on others).
+ * Numbers that no microbenchmark of ours measures. Only these are fitted, to times of attention kernels on one GPU (see
+ * docs/cost-model.md for which ones, and for the accuracy on others).
  */
 export interface ModelConstants {
   /** Exponent by which the parts of a multiprocessor add up: 1 is no overlap at all, infinity a perfect one. */
@@ -193,7 +193,7 @@ function latencyClocks(
   return ofSubgroup / subgroups + (counters.barriers * profile.barrierClocks.value) / workgroups;
 }
 
-/** Reads of global memory that somebody waits for: asynchronous copies are under way while other work is done. */
+/** Reads of global memory that a lane waits for; asynchronous copies run while other work is done. */
 function globalReads({ memory, asyncCopies }: Counters): number {
   let reads = 0;
   for (const { passes, readRequests } of Object.values(memory)) if (passes === 0) reads += readRequests;

@@ -1,6 +1,6 @@
 /**
- * How many registers an invocation is likely to get. Only the compiler knows; what is known before is how many
- * variables are alive at once, and that the compiler adds what is on its way to and from them.
+ * How many registers an invocation is likely to get. Only the compiler knows. Before that we know how many
+ * variables are alive at once, and that the compiler adds registers for values that are loaded or stored.
  */
 
 import { blocksOf, type Block, type KernelIR } from "@evolver/kernel";

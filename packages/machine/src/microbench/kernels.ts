@@ -1,5 +1,5 @@
 /**
- * What the kernels of all tests share: random data as a function of the index, so that results can be worked out anew on
+ * What the kernels of all tests share: random data as a function of the index, so that results can be computed again on
  * the device, and the kernels that fill buffers and report what is wrong.
  */
 

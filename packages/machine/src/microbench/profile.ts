@@ -1,7 +1,7 @@
 /**
- * A machine profile from a report. What was measured says so; what only the driver knows says that; the rest is assumed,
- * from the one machine that is known by its datasheet. Where the clock is not known, a "clock" is a nanosecond, and where
- * the multiprocessors are not, all of them are one: the model's times come out the same.
+ * Makes a machine profile from a report. Each number has its source: measured, from the driver, or assumed from the one
+ * machine whose datasheet we have. Where the clock rate is not known, a clock is one nanosecond; where the number of
+ * multiprocessors is not known, it is one. The model's times are the same.
  */
 
 import { h200Datasheet, type MachineProfile, type Rate } from "../profile/profile.ts";

@@ -19,7 +19,7 @@ export interface BufferSpec {
 export type Count = number | { readonly perMultiprocessor: number };
 
 /**
- * Parameters that whoever runs the cases provides, by their names: `iterations` (u32, of the timed loop), `launches` (u32,
+ * Parameters that the runner provides, by their names: `iterations` (u32, of the timed loop), `launches` (u32,
  * timed launches since the case's `before`) and `verdict` (the buffer that checks write).
  */
 export interface LaunchSpec {

@@ -30,7 +30,7 @@ requireOptional(
   nvcc !== null,
   "install the CUDA toolkit",
 )("by nvcc", () => {
-  it("suites compile without a word", () => {
+  it("suites compile without warnings", () => {
     const source = suite(named("streams", "barriers", "copies", "launch"), "cuda");
     const { ok, log } = compileCuda([{ name: "suite", source }], ["sm_90a"], ["-O1"]);
     expect({ ok, log }).toEqual({ ok: true, log: "" });
@@ -42,7 +42,7 @@ requireOptional(
   clang !== null,
   "apt-get install clang-19",
 )("by clang, for an AMD GPU", () => {
-  it("both halves of suites compile without a word", () => {
+  it("both halves of suites compile without warnings", () => {
     const { ok, log } = compileHipHost(suite(VARIED, "hip", "tiny"), 64);
     expect({ ok, log }).toEqual({ ok: true, log: "" });
   });

@@ -82,7 +82,7 @@ function section({ id, title, idea, claims, found }: RungReport): string {
   return [
     `## ${id}: ${title}`,
     prose(idea),
-    "What is claimed, and counted anew each time that this page is written:",
+    "Claims, which are counted again each time that this page is written:",
     lines.join("\n"),
     ...(found === "" ? [] : [`What was found: ${prose(found)}`]),
   ].join("\n\n");
@@ -90,7 +90,7 @@ function section({ id, title, idea, claims, found }: RungReport): string {
 
 const BACK = `## Run it yourself
 
-    npx evolver ladder softmax --rows 4096 --columns 1024       every rung verified, counted, its claims proved
+    npx evolver ladder softmax --rows 4096 --columns 1024       verify and count every rung, check its claims
     npx evolver ladder softmax --operation layerNorm            the same rungs for layer norm
     npx evolver evolve softmax --rows 4096 --columns 1024       search the space for your size
     npx evolver emit softmax/s03 --target cuda --selftest -o s03.cu`;

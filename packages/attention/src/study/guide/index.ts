@@ -22,13 +22,13 @@ export async function attentionGuide({ evidence, pictures, onRung }: GuideOption
   return guideOf(ladderGuideOf(await countLadder(onRung)), read, pictures);
 }
 
-/** What all rungs are compared on: one head, with a tile and more for every rung; persistent ones with all workgroups they ask for. */
+/** The problem on which all rungs are compared: one head, with more than one tile for every rung. */
 const SHAPE = { batch: 1, headsQ: 1, headsKv: 1, seqQ: 128, seqK: 128, dim: 64 };
 const COMMON: ClaimCase = {
   problem: { ...claimProblem, shape: SHAPE, strides: denseProblemStrides(SHAPE) },
 };
 
-/** What the simulator says of every rung; seconds. */
+/** Counts every rung on the simulator; takes seconds. */
 export async function countLadder(onRung?: GuideOptions["onRung"]): Promise<CountedSubject[]> {
   const sim = await openDevice("sim", { subgroup: CLAIM_SUBGROUP });
   try {

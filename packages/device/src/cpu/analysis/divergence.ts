@@ -1,9 +1,9 @@
 /**
  * Divergence analysis: finds for each value and variable whether it is uniform, affine or varying across the lanes of a
- * subgroup (see lane-pattern.ts), and which loops lanes may leave at different iterations. It counts on lanes that run
- * in lockstep, so it says more than the language's own uniformity analysis and is not meant for checking kernels.
+ * subgroup (see lane-pattern.ts), and which loops lanes may leave at different iterations. It assumes lanes that run in
+ * lockstep, so it finds more than the language's own uniformity analysis and must not be used to check kernels.
  *
- * What is known only ever gets weaker, so the walk is repeated until nothing changes.
+ * Results only ever get weaker, so the walk is repeated until nothing changes.
  */
 
 import { assertNever } from "@evolver/base";

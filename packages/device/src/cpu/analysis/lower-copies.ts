@@ -1,7 +1,6 @@
 /**
- * Lowers asynchronous copies to loads and stores, and drops what has no meaning where a subgroup runs in lockstep: waits
- * for copies, which have landed at once, and barriers of a subgroup, whose lanes are never out of step where another
- * could see it.
+ * Lowers asynchronous copies to loads and stores, and removes nodes that have no effect where a subgroup runs in lockstep:
+ * waits for copies, which are complete at once, and barriers of a subgroup, whose lanes never see each other out of step.
  */
 
 import { assertNever } from "@evolver/base";

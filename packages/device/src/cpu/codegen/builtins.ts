@@ -1,4 +1,4 @@
-/** Built-in indices and scalar parameters: how a kernel's function learns where it is and what it was launched with. */
+/** Built-in indices and scalar parameters: how a kernel's function gets its position and the arguments of the launch. */
 
 import type { BuiltinName, BuiltinNode, Value } from "@evolver/kernel";
 import { representations } from "../operations/representation.ts";
@@ -77,7 +77,7 @@ export function pushParameter(e: Emitter, name: string): void {
   e.f.get(e.argumentBase).memory(representations[param.type].load, ARGUMENTS.params + 4 * index, 2);
 }
 
-/** The node of a built-in that differs between subgroups, and so is made anew in each region; null for other values. */
+/** The node of a built-in that differs between subgroups, and so is computed again in each region; null for other values. */
 export function subgroupBuiltin(e: Emitter, value: Value): BuiltinNode | null {
   const node = e.dataflow.definitions.get(value.id);
   return node?.kind === "builtin" && !e.partition.isHoisted(node) ? node : null;

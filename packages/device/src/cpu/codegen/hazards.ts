@@ -11,8 +11,8 @@ interface Access {
 }
 
 /**
- * The accesses of a straight-line sequence so far. Four lanes finish all of a sequence before the next four start, so
- * two accesses that may touch the same element from different lanes must not be in one, unless both only read.
+ * The accesses of a straight-line sequence so far. Four lanes run the whole sequence before the next four start, so two
+ * accesses to the same element from different lanes must not be in one sequence, unless both only read.
  */
 export class Hazards {
   readonly #e: Emitter;

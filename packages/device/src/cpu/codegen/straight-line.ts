@@ -1,7 +1,6 @@
 /**
- * Writes straight-line code: nodes in a row without control flow or talk between lanes. What is uniform comes first,
- * once; then the rest for four lanes at a time, all nodes before the next four lanes, so that few vectors are live at
- * once.
+ * Writes straight-line code: consecutive nodes without control flow or exchange between lanes. Uniform nodes come first,
+ * once. Then come all other nodes for the first four lanes, then for the next four, so that few vectors are live at once.
  */
 
 import { assertNever } from "@evolver/base";

@@ -1,4 +1,4 @@
-/** What a row of the operation table says: the code of one pure operation, for values held in each way. */
+/** The type of a row of the operation table: the code of one pure operation, for each representation of its operands. */
 
 import type { ScalarType } from "@evolver/kernel";
 import type { FunctionBuilder } from "../wasm/encoder.ts";

@@ -10,11 +10,11 @@ import { CpuBuffer } from "./buffer.ts";
 import type { CompiledModule, CpuHost, CpuProgram } from "./host.ts";
 import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";
 
-/** A launch begins on the calling thread. After so long it is known how long what is left will take. */
+/** A launch begins on the calling thread. After this time it is known how long the rest will take. */
 const INLINE_MS = 0.4;
-/** So much is done on the calling thread too, since workers take a while to wake; more goes to the workers. */
+/** Work up to this time stays on the calling thread, since workers take a while to wake; longer work goes to the workers. */
 const WORTH_WAKING_MS = 1;
-/** While the workers start, the calling thread goes on in slices, between which it hears of them. */
+/** While the workers start, the calling thread works in slices, between which it receives their messages. */
 const SLICE_MS = 4;
 
 const pause = (): Promise<void> =>

@@ -1,4 +1,4 @@
-/** What programs of the cpu device are to their users, and what they need of the device that they run on. */
+/** The interface of the cpu device's programs, and what they need from their device. */
 
 import type { Params } from "@evolver/kernel";
 import type { Program } from "../../core/device.ts";

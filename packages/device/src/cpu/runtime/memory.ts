@@ -8,9 +8,9 @@ import { MAX_FOLDED } from "../analysis/dataflow.ts";
 
 const PAGE_BYTES = 65536;
 
-/** Nothing lies below: lanes that are masked off read here, and index arithmetic may pass below a buffer's start. */
+/** No buffer lies below this address: masked lanes read there, and index arithmetic may pass below a buffer's start. */
 const RESERVED_BYTES = 2 * PAGE_BYTES;
-/** Whole vectors are read where only some lanes are active, so that much must be there behind the last block. */
+/** Whole vectors are read even where only some lanes are active, so this many bytes must exist behind the last block. */
 const TAIL_BYTES = PAGE_BYTES;
 const INITIAL_PAGES = 128;
 const ALIGNMENT = 64;

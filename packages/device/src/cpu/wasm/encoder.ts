@@ -1,6 +1,6 @@
 /**
  * Writes WebAssembly modules in the binary format: one imported shared memory, imported and defined functions.
- * It knows the format only; what code means is the compiler's matter.
+ * It knows only the format, not what the code means.
  */
 
 import { OP, TYPE, type WasmType } from "./opcodes.ts";

@@ -12,7 +12,7 @@ export interface CompiledCode {
   readonly fromCache: boolean;
 }
 
-/** How the files begin that compilers make: ELF, or clang's bundle of several. Anything else is torn or foreign. */
+/** The first bytes of files that compilers make: ELF, or clang's bundle of several. Other files are damaged or not ours. */
 const MAGIC = ["\x7fELF", "__CL"];
 
 /**

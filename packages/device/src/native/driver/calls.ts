@@ -1,6 +1,6 @@
 /**
  * The functions of a vendor's library, found through koffi: NVIDIA's and AMD's have the same arguments under other names.
- * What their results mean is driver.ts's. Node only.
+ * driver.ts interprets their results. Node only.
  */
 
 import type { LibraryHandle } from "koffi";

@@ -4,7 +4,7 @@ import type { LaunchGraph } from "../../core/device.ts";
 import type { GraphCalls } from "./calls.ts";
 import type { GpuDriver, Handle } from "./driver.ts";
 
-/** Calls of this thread that would disturb a capture fail; other threads may do as they like. The same for both vendors. */
+/** Calls of this thread that would disturb a capture fail; other threads are not affected. The same for both vendors. */
 const CAPTURE_THREAD_LOCAL = 1;
 
 /**

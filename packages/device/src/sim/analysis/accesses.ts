@@ -32,7 +32,7 @@ export function accessesOf(ir: KernelIR): Accesses {
   visitNodes(ir.body, (node) => {
     for (const { memory, access } of memoriesOf(node)) {
       const found = use(memory);
-      // Atomic operations race with nobody.
+      // Atomic operations do not race.
       if (node.kind === "atomic") continue;
       if (access !== "write") found.reads = true;
       if (access !== "read") found.writes = true;

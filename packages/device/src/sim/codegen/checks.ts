@@ -8,9 +8,9 @@
  * happen in the same interval between barriers, and those of two workgroups always ("intervals"). Two readers of the last
  * interval are enough to know whether any other reader than a writer exists.
  *
- * Elsewhere ("clocks") time also grows where somebody releases, an access is unordered when it is later than what this
- * lane knows of the other (runtime/happensBefore.ts), and all readers since the last write are kept (runtime/readers.ts),
- * in shared memory those since the workgroup last met.
+ * Elsewhere ("clocks") time also grows at each release. An earlier access is unordered when it is later than what this
+ * lane knows of the other lane (runtime/happensBefore.ts). All readers since the last write are kept (runtime/readers.ts),
+ * in shared memory only those since the last barrier of the workgroup.
  */
 
 import type { Memory } from "@evolver/kernel";

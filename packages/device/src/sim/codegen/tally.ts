@@ -20,7 +20,7 @@ export class Tally {
     if (special) this.#add("specials", 0, 1);
   }
 
-  /** The statements that add what was counted; starts anew. `lanes` is an expression for the number of active lanes. */
+  /** The statements that add what was counted; then counting starts from zero again. `lanes` is an expression for the number of active lanes. */
   take(lanes: string): string {
     const lines = [...this.#amounts].map(([total, { once, each }]) => {
       const amount = once > 0 ? once : each === 1 ? lanes : `${each} * ${lanes}`;

@@ -1,6 +1,6 @@
 /**
- * Asynchronous copies in flight: what each invocation has started, in groups, until it waits for them or until somebody
- * sees the phase complete that they belong to. The data moves when a copy lands.
+ * Asynchronous copies in flight: the copies that each invocation has started, in groups, until it waits for them or until an
+ * invocation sees that their phase is complete. The data moves at that moment; here we say that the copy lands.
  */
 
 import type { Node } from "@evolver/kernel";

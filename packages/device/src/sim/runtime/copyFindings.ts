@@ -40,7 +40,7 @@ export class CopyFindings implements CopyReport, PhaseReport {
   neverAwaited({ kind, site, subgroup, to, lanes }: CopyInFlight): void {
     const invocations = subgroup.invocationsIn(lanes);
     const first = to[(invocations[0] as number) - subgroup.base] as number;
-    const message = `nobody waits for the copy to ${this.#context.nameOf(kind.memory)}[${first}], and the workgroup has ended`;
+    const message = `the copy to ${this.#context.nameOf(kind.memory)}[${first}] was not awaited before the workgroup ended`;
     this.#context.report.add("copy-in-flight", message, null, [
       this.#context.side("copy", site, invocations),
     ]);

@@ -1,6 +1,6 @@
 /**
- * Runs the subgroups of one workgroup until all have finished: who goes on, where they meet, and when nobody can. One
- * subgroup runs at a time and is switched at barriers, waits for phases, atomic operations and after many loop iterations; a seed
+ * Runs the subgroups of one workgroup until all have finished: which one runs next, where they wait for each other, and
+ * whether there is a deadlock. One subgroup runs at a time and is switched at barriers, waits for phases, atomic operations and after many loop iterations; a seed
  * permutes the order.
  */
 
@@ -153,7 +153,7 @@ function deadlock(schedule: Schedule, endless: Subgroup | null): false {
     .filter(({ state }) => state === "phase")
     .map(({ awaited }) => runtime.phases.describe(awaited.barrier, awaited.index));
   const why =
-    phases.length === 0 ? "nobody changes the memory they look at" : [...new Set(phases)].join("; ");
+    phases.length === 0 ? "no invocation changes the memory that they read" : [...new Set(phases)].join("; ");
   const message =
     endless === null
       ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`

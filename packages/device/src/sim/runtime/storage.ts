@@ -96,7 +96,7 @@ export interface Binding {
   readonly space: "global" | "shared";
   readonly storage: Storage;
   readonly counts: Float64Array;
-  /** Whether accesses can be in error: somebody writes, or the memory starts uninitialised. */
+  /** Whether accesses can be in error: it is written, or starts uninitialised. */
   readonly checked: boolean;
   /** Whether anybody reads it other than atomically. */
   readonly isRead: boolean;

@@ -3,7 +3,7 @@
  * runtime reads them to say when something happened.
  */
 
-/** Times are 32-bit numbers; they start anew long before they run out. */
+/** Times are 32-bit numbers; they are reset long before they overflow. */
 const RENEW = 2 ** 30;
 
 export class SimTime {
@@ -15,7 +15,7 @@ export class SimTime {
   lastBarrier = 0;
   /** The number of the instruction that a subgroup executes: what its lanes find there is one occurrence. */
   instruction = 0;
-  /** Grows with every change of memory, so that the scheduler sees when nobody makes progress. */
+  /** Grows with every change of memory, so that the scheduler notices when no subgroup makes progress. */
   changes = 0;
   /** The mark of the sectors or words that are being counted now, so that each counts once. */
   stamp = 0;
@@ -33,7 +33,7 @@ export class SimTime {
     this.lastBarrier = ++this.now;
   }
 
-  /** Between launches: starts anew if it is time to, so that all older times mean nothing. Returns whether it did. */
+  /** Between launches: resets the time if it is large, so that all older times mean nothing. Returns whether it did. */
   renew(): boolean {
     if (this.now < RENEW) return false;
     this.now = 1;

@@ -1,7 +1,7 @@
 /**
- * The text of one kernel while it is written: its names and lines, the helper functions that it calls, what it uses of its
- * inputs, and what became of its requests. It knows how the target's language declares values, and nothing of nodes:
- * the walk over those is emitter.ts's, and what each becomes is the target's (target.ts).
+ * The text of one kernel while it is written: its names and lines, the helper functions that it calls, the inputs that it
+ * uses, and the report of how its requests were translated. It knows how the target's language declares values, but no
+ * nodes: emitter.ts walks over these, and the target (target.ts) translates each.
  */
 
 import type { BuiltinName } from "../../ir/builtins.ts";

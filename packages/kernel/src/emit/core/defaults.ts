@@ -1,4 +1,4 @@
-/** Parts for targets that lack something: copies that are done at once, loads by all instead of one, refusals. */
+/** Parts for targets that lack something: synchronous copies, loads by all invocations instead of one, refusals. */
 
 import { EvolverError } from "@evolver/base";
 import type { AsyncCopyNode, Node } from "../../ir/nodes.ts";
@@ -14,9 +14,9 @@ export const copyRequest = ({ from, to, width }: AsyncCopyNode): string =>
 export type Choose = (condition: Expression, value: Expression, otherwise: Expression) => Expression;
 
 /**
- * Copies as a load and a store of the same width, done where they are started.
+ * Copies as a load and a store of the same width, at the place where they are started.
  *
- * @param choose how a copy that may be of nothing does without a branch; null where a branch is as good
+ * @param choose selects between two values without a branch, for copies that may be inactive; null to use a branch
  */
 export function copiesAtOnce(code: Code, memory: MemoryAccess, choose: Choose | null): Copies {
   const zero = ({ to }: AsyncCopyNode): Expression => code.literal(to.element, 0);
@@ -64,7 +64,7 @@ export function copiesAtOnce(code: Code, memory: MemoryAccess, choose: Choose | 
   };
 }
 
-/** For copies that have landed when they are started: there is nothing to end or to wait for. */
+/** For synchronous copies: there is nothing to commit or to wait for. */
 export const nothingInFlight: Omit<Copies, "start"> = { commit() {}, await() {} };
 
 /** A uniform load as a load by all invocations at one address, between barriers. */

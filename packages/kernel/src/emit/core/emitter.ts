@@ -1,7 +1,7 @@
 /**
- * The walk over a kernel, the same for all targets: structured control flow and C-like statements. What a node becomes on
- * a target is said by the target's parts (target.ts); which values become names is values.ts's; the text itself, with its
- * names, lines and lowering report, is code.ts's.
+ * The walk over a kernel, the same for all targets: structured control flow and C-like statements. The target's parts
+ * (target.ts) translate each node; values.ts decides which values become names; code.ts has the text itself, with its
+ * names, lines and lowering report.
  */
 
 import { assertNever } from "@evolver/base";

@@ -1,4 +1,4 @@
-/** Lines of output with their indentation and the TypeScript that each comes from. */
+/** Lines of output, each with its indentation and the TypeScript line that it comes from. */
 
 import type { SourceLocation } from "@evolver/base";
 import type { Site } from "../../ir/site.ts";

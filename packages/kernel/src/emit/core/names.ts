@@ -6,7 +6,7 @@ import { ops } from "../../ir/ops.ts";
 import { subgroupOps } from "../../ir/subgroup.ts";
 import { memoriesOf, variablesOf } from "../../ir/walk.ts";
 
-/** Words of C++, CUDA, HIP, WGSL and JavaScript that people may well choose as names. */
+/** Words of C++, CUDA, HIP, WGSL and JavaScript that users are likely to choose as names. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     "abs active alias alignas alignof and array as asm assert async atomic auto await bitcast bool break case catch " +

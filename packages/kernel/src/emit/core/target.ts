@@ -1,7 +1,7 @@
 /**
- * What a target is: a record of small parts, each of which says what one kind of request of the kernel becomes. A part is
- * made for the one kernel whose `Code` it is given; it gives expressions, or writes lines into that code. Types only:
- * the walk over the kernel that asks the parts is emitter.ts's, and the targets themselves are in cpp/, wgsl/ and js/.
+ * What a target is: a record of small parts, each of which translates one kind of request of the kernel. A part is made for
+ * one kernel, whose `Code` it gets; it returns expressions, or writes lines into that code. Types only: the walk over the
+ * kernel, which calls the parts, is in emitter.ts, and the targets themselves are in cpp/, wgsl/ and js/.
  */
 
 import type { BuiltinName } from "../../ir/builtins.ts";

@@ -19,7 +19,7 @@ export interface Uses {
   block(value: Value): Block | null;
 }
 
-/** Counts the uses by what is kept: backwards, so that nodes whose values nobody wants count for nothing. */
+/** Counts uses by nodes that are emitted: backwards, so that uses by nodes whose own values are never used do not count. */
 export function countUses(ir: KernelIR): Uses {
   const counts = new Uint32Array(ir.valueCount);
   const blocks: (Block | null)[] = Array.from({ length: ir.valueCount }, () => null);

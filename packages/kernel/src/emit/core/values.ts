@@ -1,9 +1,9 @@
 /**
  * Which values become names in emitted code and which become part of larger expressions. It knows neither the statements
- * around them, which are emitter.ts's, nor what a target makes of an operation.
+ * around them (emitter.ts) nor how a target translates an operation.
  *
- * A value used once, in the block that defines it, waits as an expression until its use. Arithmetic may wait for any
- * time; a read of memory or of a variable waits only as far as nothing that could change it comes between.
+ * A value used once, in the block that defines it, is kept as an expression until its use. Arithmetic may be kept for any
+ * time; a read of memory or of a variable only as long as no statement in between could change its result.
  */
 
 import type { Block, Node } from "../../ir/nodes.ts";

@@ -1,7 +1,7 @@
 /**
  * Emits a kernel as a plain JavaScript module: `run({ workgroups, args })` on typed arrays, one workgroup after the
- * other. Made for reading and for checking other devices against; the `cpu` device is the fast one. Invocations that
- * never wait for each other are a loop; otherwise each is a generator that suspends where it must wait.
+ * other. Made for reading and for checking other devices; the `cpu` device is the fast one. Invocations that never wait
+ * for each other run in a loop; otherwise each is a generator that suspends where it must wait.
  */
 
 import type { AtomicNode } from "../../ir/nodes.ts";

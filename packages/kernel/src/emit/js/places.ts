@@ -1,7 +1,7 @@
 /**
- * The places of a kernel where a lane can stop, numbered such that lanes which stand at a smaller one have to go on first for
- * the subgroup to come together again: in program order, a loop's next turn after all of its body, its exit after that.
- * The scheduler that goes by the numbers is in helpers.ts.
+ * The places of a kernel where a lane can stop, with numbers in the order in which lanes must continue, so that the subgroup
+ * comes together again: lanes at a smaller number go first. The order is program order, with a loop's next iteration after
+ * all of its body, and its exit after that. The scheduler that uses the numbers is in helpers.ts.
  */
 
 import type { KernelIR, Node } from "../../ir/nodes.ts";

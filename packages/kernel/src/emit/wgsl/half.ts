@@ -1,6 +1,6 @@
 /**
  * f16 and bf16 where WGSL lacks them: values are f32, rounded by integer arithmetic after each operation. WGSL itself
- * promises neither the rounding of conversions nor subnormal numbers. How memory holds them is packed.ts's.
+ * promises neither the rounding of conversions nor subnormal numbers. packed.ts has how memory holds them.
  */
 
 import type { OpName } from "../../ir/ops.ts";

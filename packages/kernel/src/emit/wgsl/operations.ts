@@ -76,7 +76,7 @@ const bitcast =
     return type === "u32" ? bits : call("bitcast<i32>", bits);
   };
 
-/** All but the rounding to two-byte types, which is half.ts's. */
+/** All operations except rounding to two-byte types, which is in half.ts. */
 export const wgslOperations: Omit<OperationTable, "toF16" | "toBF16"> = {
   add: operator("+"),
   sub: operator("-"),

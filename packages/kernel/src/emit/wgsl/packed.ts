@@ -1,6 +1,6 @@
 /**
  * Memory of f16 and bf16 that WGSL lacks, as arrays of words with two elements in each. Where single elements are
- * stored, words are atomic, so that invocations which write the two halves of one do not lose each other's.
+ * stored, words are atomic, so that two invocations that write the two halves of a word do not overwrite each other's.
  */
 
 import type { HalfType, Memory } from "../../ir/types.ts";

@@ -89,10 +89,10 @@ export function subgroupBarrierCheck({ ir }: Code): (node: BarrierNode) => void 
     if (flow(node) === "workgroup") return;
     throw new EvolverError(
       "UNSUPPORTED_SUBGROUP_BARRIER",
-      `kernel "${ir.name}" has a subgroup barrier that not all of the workgroup reach, and WGSL has none such`,
+      `kernel "${ir.name}" has a subgroup barrier that not all of the workgroup reach, and WGSL has no such barrier`,
       {
         where: [node.site.location],
-        hint: "move it to where the flow is the same for the workgroup: there it becomes a barrier of the workgroup",
+        hint: "move it to control flow that is uniform for the workgroup: there it becomes a barrier of the workgroup",
       },
     );
   };

@@ -33,7 +33,7 @@ function language(ir: KernelIR, options: EmitOptions): Language {
   if (ir.uniformity === "dynamic") {
     throw new EvolverError(
       "DYNAMIC_UNIFORMITY",
-      `kernel "${ir.name}" leaves its uniformity to be checked at run time, and WebGPU takes none such`,
+      `kernel "${ir.name}" leaves its uniformity to be checked at run time, and WebGPU refuses such kernels`,
       {
         where: [ir.site.location],
         hint: 'make conditions around barriers uniform (gpu.uniformLoad helps) and drop uniformity: "dynamic"',

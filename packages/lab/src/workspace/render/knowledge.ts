@@ -1,4 +1,4 @@
-/** `knowledge/<objective>.md`: what the trials taught about each choice, so that whoever comes next starts there. */
+/** `knowledge/<objective>.md`: what the trials taught about each choice, as a start for later work. */
 
 import type { CycleRecord } from "../record.ts";
 import { gatherStatistics } from "../../sampler/statistics.ts";

@@ -1,6 +1,6 @@
 /**
  * Copies from global to shared memory: loaded and stored by the invocation, or asynchronous in groups of which several are
- * under way. Few workgroups run, so that what hides latency is the depth and not other workgroups. Where a device has no
+ * in flight. Few workgroups run, so that the depth hides latency and not other workgroups. Where a device has no
  * asynchronous copies they are loads and stores, and depth gains nothing.
  */
 

@@ -1,6 +1,6 @@
 /**
- * A token that two subgroups of a workgroup hand to and fro, by flags in shared memory and by phase barriers: the time of a
- * round trip is what two roles of a pipeline pay for meeting. Only for devices whose subgroups can wait for each other.
+ * Two subgroups of a workgroup pass a token to each other and back, by flags in shared memory and by phase barriers. The time
+ * of a round trip is the cost of synchronising two roles of a pipeline. Only for devices whose subgroups can wait for each other.
  */
 
 import { atomic, buffer, kernel, u32 } from "@evolver/kernel";

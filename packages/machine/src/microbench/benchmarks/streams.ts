@@ -109,7 +109,7 @@ function streamKernel({ name, reads, result }: Operation, shape: Shape): Kernel 
   );
 }
 
-/** One element per invocation, made anew from its index. */
+/** One element per invocation, computed again from its index. */
 function checkElements({ name, result }: Operation): Kernel {
   return once(`check_${name}`, (title) =>
     kernel(
@@ -126,7 +126,7 @@ function checkElements({ name, result }: Operation): Kernel {
   );
 }
 
-/** One invocation's sum, made anew in whole numbers: halves times two, products times four. */
+/** One invocation's sum, computed again in whole numbers: halves times two, products times four. */
 function checkSums({ name, reads }: Operation, shape: Shape): Kernel {
   const { width, block, unroll } = shape;
   return once(`check_${name}_v${width}_b${block}_u${unroll}`, (title) =>

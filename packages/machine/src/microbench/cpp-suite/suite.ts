@@ -1,6 +1,6 @@
 /**
  * The suite as one C++ program for CUDA or HIP: the same kernels, cases and checks, with a host program that measures as
- * runner.ts does. For people with a GPU and its compiler and nothing of ours.
+ * runner.ts does. For machines that have a GPU and its compiler but no Evolver.
  */
 
 import { EvolverError } from "@evolver/base";

@@ -30,7 +30,7 @@ export function sectorsPanel({ geometry }: Subject): Panel {
       text(
         MARGIN,
         top + 14,
-        `K: each lane reads ${count(vector, "element")} of a key of its own. ${100 * share}% of each sector that comes is asked for.`,
+        `K: each lane reads ${count(vector, "element")} of a key of its own. ${100 * share}% of each sector that is read is used.`,
       ),
       ...upTo(keys).map((key) => {
         const y = top + 26 + key * 22;
@@ -42,7 +42,7 @@ export function sectorsPanel({ geometry }: Subject): Panel {
       text(
         MARGIN,
         top + 26 + keys * 22 + 22,
-        `V: neighbouring lanes read ${count(columns.width, "neighbouring element")} each of one key. All of each sector is asked for.`,
+        `V: neighbouring lanes read ${count(columns.width, "neighbouring element")} each of one key. All of each sector is used.`,
       ),
       text(MARGIN, top + 26 + keys * 22 + 47, "key 0", "small"),
       ...sectors(top + 26 + keys * 22 + 34, (e) =>

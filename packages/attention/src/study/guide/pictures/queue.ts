@@ -88,7 +88,7 @@ export function queuePanel(subject: Subject): Panel {
       text(
         MARGIN,
         top + queueHigh + workgroups * TRACK + 20,
-        "A tile's length is the keys that it sees. Whoever is done takes the next.",
+        "A tile's length is the number of keys that it sees. A workgroup that is done takes the next tile.",
       ),
       text(
         MARGIN,

@@ -59,7 +59,7 @@ function synchronous(): Timeline {
       { name: "the slot", bars: slot },
     ],
     barriers,
-    note: "Nobody computes while a tile is on its way.",
+    note: "No lane computes while a tile is being copied.",
   };
 }
 
@@ -127,7 +127,7 @@ function ring(depth: number): Timeline {
       ...slots.map((bars, k) => ({ name: `slot ${k}`, bars: lasting(bars) })),
     ],
     barriers,
-    note: "Copies land by themselves. At each barrier all know that a tile is in place and that the slot before it is free.",
+    note: "Copies complete by themselves. After each barrier a tile is in place, and the slot before it is free.",
   };
 }
 
@@ -191,7 +191,7 @@ function staggered(): Timeline {
       { name: "values' slot", bars: values },
     ],
     barriers,
-    note: "Values fly while keys are used, keys while values are: two barriers per tile, and one slot of each.",
+    note: "Values are copied while keys are used, and keys while values are used: two barriers per tile, and one slot of each.",
   };
 }
 
