@@ -66,7 +66,7 @@ it.each([
   expect(existsSync(join(folder, "x.json"))).toBe(false);
 });
 
-it("the suite is emitted to a file, or one file a test to a folder", async () => {
+it("the suite is emitted to a file, or one file per test to a folder", async () => {
   const args = ["emit", "microbench", "--target", "hip", "--subgroup", "64", "--selftest", "-o"];
   const [file, out] = [join(folder, "all.hip"), join(folder, "suites")];
   expect(await evolver([...args, file])).toMatchObject({ code: 0, stdout: "" });
