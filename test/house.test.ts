@@ -8,6 +8,7 @@ import { findOpenSwitches } from "../tools/check/checks/exhaustive.ts";
 import {
   findBarePackages,
   findCards,
+  findFileNames,
   findManyParameters,
   findTypesInIndex,
 } from "../tools/check/checks/house.ts";
@@ -45,6 +46,23 @@ describe("types in index.ts", () => {
       expect(findTypesInIndex(readTree(root))).toEqual([]);
     },
   );
+});
+
+describe("names of files", () => {
+  it.each([
+    ["costModel.ts", "cost-model.ts"],
+    ["Queue.test.ts", "queue.test.ts"],
+    ["wire_format.ts", "wire-format.ts"],
+  ])("%s is found", (name, wanted) => {
+    plant(`packages/kernel/src/${name}`, "");
+    const path = `packages/kernel/src/${name}`;
+    expect(findFileNames(readTree(root))).toEqual([{ path, line: 1, message: `call it ${wanted}` }]);
+  });
+
+  it("in lower case with hyphens are allowed", () => {
+    plant("packages/kernel/src/cost-model.node.ts", "");
+    expect(findFileNames(readTree(root))).toEqual([]);
+  });
 });
 
 describe("more than five parameters", () => {

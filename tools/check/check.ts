@@ -8,7 +8,13 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { findBarePackages, findCards, findManyParameters, findTypesInIndex } from "./checks/house.ts";
+import {
+  findBarePackages,
+  findCards,
+  findFileNames,
+  findManyParameters,
+  findTypesInIndex,
+} from "./checks/house.ts";
 import { findOpenSwitches } from "./checks/exhaustive.ts";
 import { findCycles, findLayerProblems } from "./checks/layers.ts";
 import type { Problem } from "./problem.ts";
@@ -41,11 +47,14 @@ const checks: readonly Check[] = [
   },
   {
     name: "house",
-    demands: "no types in index.ts, no card in src, at most five parameters, every package has a README",
+    demands:
+      "no types in index.ts, no card in src, at most five parameters, file-names-like-this, a README each",
     run: () => {
       const tree = readTree(root);
       return listed(
-        [findTypesInIndex, findManyParameters, findCards, findBarePackages].flatMap((find) => find(tree)),
+        [findTypesInIndex, findManyParameters, findCards, findFileNames, findBarePackages].flatMap((find) =>
+          find(tree),
+        ),
       );
     },
   },

@@ -25,10 +25,10 @@ import type { AttentionProblem, FlashPoint, FloatInputs } from "@evolver/attenti
 import { bindPlan, buildOf, openDevice, type BoundPlan, type Device, type DeviceId } from "@evolver/device";
 import { EvolverError, median, relativeSpread } from "@evolver/base";
 import { parseShape, printShape } from "@evolver/attention/study/internal";
-import { headTruth, torchTruth, type Truth } from "./peerTruth.ts";
-import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peersReport.ts";
+import { headTruth, torchTruth, type Truth } from "./peer-truth.ts";
+import { tableOf, type Entry, type PeersReport, type ShapeReport } from "./peers-report.ts";
 import { readRoofs, type Roofs } from "./roofs.ts";
-import { TorchWorker } from "./torchWorker.ts";
+import { TorchWorker } from "./torch-worker.ts";
 
 /** What takes part in the rounds. */
 interface Contender extends Pick<

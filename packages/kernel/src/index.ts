@@ -36,7 +36,7 @@ export * from "./frontend/vector.ts";
 export { Copies, type CommitOptions, type CopyOptions } from "./frontend/copies.ts";
 export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
 export type { Xyz } from "./frontend/indices.ts";
-export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phaseBarriers.ts";
+export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phase-barriers.ts";
 export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
 export { RegisterArray, Var } from "./frontend/variable.ts";
 export {

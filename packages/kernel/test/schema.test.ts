@@ -18,7 +18,7 @@ import {
 } from "@evolver/kernel";
 import type { Node, NodeKind } from "@evolver/kernel";
 import { expect, test } from "vitest";
-import { everyKind } from "./support/everyKind.ts";
+import { everyKind } from "./support/every-kind.ts";
 
 const ir = everyKind.build({ subgroup: 32 });
 

@@ -5,7 +5,7 @@
 
 export { compareSamplers, type ComparisonReport, type CompareOptions } from "./cycle/compare.ts";
 export { evolve, type EvolveEvent, type EvolveOptions } from "./cycle/evolve.ts";
-export { mostPromising } from "./cycle/timePredictor.ts";
+export { mostPromising } from "./cycle/time-predictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export { openJudgeInProcess } from "./judge/in-process.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";

@@ -1,6 +1,6 @@
 /**
  * Rules of the house that a parser can check: where interfaces are, how many parameters a function has, which cards `src`
- * names, and what every package must have. Pure functions over a source tree; `check.ts` prints what they find.
+ * names, how files are called, and what every package must have. Pure functions over a source tree; `check.ts` prints what they find.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -72,6 +72,16 @@ export function findCards(tree: SourceTree): Problem[] {
     }
   }
   return problems;
+}
+
+/** Files whose names are not words in lower case with hyphens between them, as all others are. */
+export function findFileNames(tree: SourceTree): Problem[] {
+  return [...tree.files.keys()].flatMap((path) => {
+    const name = basename(path);
+    if (!/[A-Z_]/.test(name)) return [];
+    const wanted = name.replaceAll(/_|(?<=[a-z0-9])(?=[A-Z])/g, "-").toLowerCase();
+    return [{ path, line: 1, message: `call it ${wanted}` }];
+  });
 }
 
 /** What every package has: a README with an example in TypeScript. */

@@ -25,7 +25,7 @@ import {
   type DeviceId,
 } from "@evolver/device";
 import { parseShape, printShape } from "@evolver/attention/study/internal";
-import { headTruth, type Truth } from "../peerTruth.ts";
+import { headTruth, type Truth } from "../peer-truth.ts";
 import { drawCandidates, type Candidate } from "./candidates.ts";
 
 export interface MeasureOptions {

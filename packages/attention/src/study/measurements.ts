@@ -89,7 +89,7 @@ export const attentionCommands: readonly EvidenceCommand[] = [
   {
     name: "cost-measured",
     what: "times of many points, which the cost model is held against",
-    command: ["node", `${BENCH}/costModel.ts`, "--measure", "--device", "cuda"],
+    command: ["node", `${BENCH}/cost-model.ts`, "--measure", "--device", "cuda"],
     needs: ["cuda"],
     limitSeconds: 300,
   },

@@ -4,7 +4,7 @@ import { denseProblemStrides, fitPoint, ladder, planAttention, targetLimits } fr
 import type { AttentionProblem } from "@evolver/attention";
 import type { Kernel } from "@evolver/kernel";
 import { inFull } from "../../../../test/support/full.ts";
-import { throughCompilers, type Build } from "../../../../test/support/throughCompilers.ts";
+import { throughCompilers, type Build } from "../../../../test/support/through-compilers.ts";
 
 const shape = { batch: 2, headsQ: 4, headsKv: 2, seqQ: 100, seqK: 130, dim: 64 };
 const plain: AttentionProblem = {

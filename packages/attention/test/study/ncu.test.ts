@@ -38,7 +38,7 @@ describe("counters side by side", () => {
 
   function start(metrics: object, rungs: string): { status: number | null; report: Report; stderr: string } {
     const ncu = join(folder, "ncu");
-    const fake = join(import.meta.dirname, "fixtures/fakeNcu.ts");
+    const fake = join(import.meta.dirname, "fixtures/fake-ncu.ts");
     writeFileSync(ncu, `#!/bin/sh\nexec "${process.execPath}" "${fake}" "$@"\n`, { mode: 0o755 });
     const script = join(import.meta.dirname, "../../bench/ncu.ts");
     const args = [script, "--ncu", ncu, "--device", "cpu", "--rungs", rungs, "--shape", "B1,H1,S32,D32"];

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 const peers = join(import.meta.dirname, "../../bench/peers.ts");
-const worker = join(import.meta.dirname, "fixtures/fakeTorch.ts");
+const worker = join(import.meta.dirname, "fixtures/fake-torch.ts");
 const SMALL = ["--device", "cpu", "--budget-ms", "1", "--rungs", "k02"];
 
 interface Outcome {

@@ -11,7 +11,7 @@ import {
   type MicrobenchReport,
   type Section,
 } from "@evolver/machine";
-import { benchWarnings } from "../benchWarnings.ts";
+import { benchWarnings } from "../bench-warnings.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, list } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";

@@ -5,11 +5,11 @@ import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
 import { openSim, type Counters, type Finding } from "@evolver/device";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
-import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../exampleLaunch.ts";
-import { loadKernels, type NamedKernel } from "../loadKernel.ts";
+import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
+import { loadKernels, type NamedKernel } from "../load-kernel.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
-import { resolveOwnPackages } from "../resolveHook.ts";
+import { resolveOwnPackages } from "../resolve-hook.ts";
 
 interface CheckFlags {
   readonly subgroup: number;

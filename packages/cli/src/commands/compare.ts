@@ -7,7 +7,7 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, integer } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { openProgress } from "../progress.ts";
-import { addStudyArgument, givenInput } from "../studyOptions.ts";
+import { addStudyArgument, givenInput } from "../study-options.ts";
 
 interface CompareFlags {
   readonly device: string;

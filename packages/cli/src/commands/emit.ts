@@ -18,13 +18,13 @@ import { readRecords, type KernelRequest, type Study, type StudyInput } from "@e
 import { studyNames } from "@evolver/studies";
 import { Option } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
-import { exampleSelftest } from "../exampleSelftest.ts";
-import { loadKernels } from "../loadKernel.ts";
+import { exampleSelftest } from "../example-selftest.ts";
+import { loadKernels } from "../load-kernel.ts";
 import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
-import { resolveOwnPackages } from "../resolveHook.ts";
-import { addStudyOptions, givenInput, studyWith } from "../studyOptions.ts";
-import { emitMicrobench } from "./emitMicrobench.ts";
+import { resolveOwnPackages } from "../resolve-hook.ts";
+import { addStudyOptions, givenInput, studyWith } from "../study-options.ts";
+import { emitMicrobench } from "./emit-microbench.ts";
 
 interface EmitOptions {
   readonly target: EmitTarget;

@@ -10,7 +10,7 @@ import { stopOnSignals } from "../interruption.ts";
 import { deviceOption, integer, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
-import { addStudyArgument, givenInput } from "../studyOptions.ts";
+import { addStudyArgument, givenInput } from "../study-options.ts";
 
 interface EvolveFlags {
   readonly device: string;

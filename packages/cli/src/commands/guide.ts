@@ -8,7 +8,7 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
 import { openProgress } from "../progress.ts";
-import { addStudyArgument, studyWith } from "../studyOptions.ts";
+import { addStudyArgument, studyWith } from "../study-options.ts";
 
 interface GuideFlags {
   /** A folder; by default the repository's own, where there is one. */

@@ -7,7 +7,7 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, integer, list } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
-import { addStudyArgument, givenInput, studyWith } from "../studyOptions.ts";
+import { addStudyArgument, givenInput, studyWith } from "../study-options.ts";
 
 interface LadderFlags {
   readonly device: string;

@@ -7,7 +7,7 @@
  * - analysis/: what is known of a kernel before code is written.
  * - codegen/: writes the JavaScript that executes one subgroup.
  * - runtime/: what that code calls: the scheduler of a workgroup's subgroups, copies in flight, phase barriers, vector
- *   clocks (happensBefore.ts), what memories remember of accesses (storage.ts), and what is said where something is wrong.
+ *   clocks (happens-before.ts), what memories remember of accesses (storage.ts), and what is said where something is wrong.
  */
 
 export { SimDevice, openSim } from "./device.ts";

@@ -22,7 +22,7 @@ import { Runtime } from "./runtime/runtime.ts";
 import { Storage, memoryRecord } from "./runtime/storage.ts";
 import type { Binding } from "./runtime/storage.ts";
 import { Subgroup } from "./runtime/subgroup.ts";
-import { subgroupOperations } from "./runtime/subgroupOperations.ts";
+import { subgroupOperations } from "./runtime/subgroup-operations.ts";
 import type { SimState } from "./state.ts";
 
 interface Compiled {

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import type { Kernel } from "@evolver/kernel";
-import { throughCompilers, type Build } from "../../../../test/support/throughCompilers.ts";
+import { throughCompilers, type Build } from "../../../../test/support/through-compilers.ts";
 import { programs } from "../property/generate.ts";
 import { recordProgram } from "../property/record.ts";
 

@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { openSim } from "@evolver/device";
 import type { Counters, Finding, SimOptions } from "@evolver/device";
 import { describe, expect, test } from "vitest";
-import { TILE, exchange, pipeline, ring, roles } from "./pipelinePrograms.ts";
-import type { ExchangeKnobs, RingKnobs, RolesKnobs } from "./pipelinePrograms.ts";
+import { TILE, exchange, pipeline, ring, roles } from "./pipeline-programs.ts";
+import type { ExchangeKnobs, RingKnobs, RolesKnobs } from "./pipeline-programs.ts";
 
 const TILES = 7;
 
@@ -179,7 +179,7 @@ const planted: readonly Planted[] = [
 ];
 
 describe("planted mistakes", () => {
-  const lines = readFileSync(new URL("pipelinePrograms.ts", import.meta.url), "utf8").split("\n");
+  const lines = readFileSync(new URL("pipeline-programs.ts", import.meta.url), "utf8").split("\n");
   const lineOf = (access: Finding["accesses"][number] | undefined): string =>
     lines[(access?.location.line ?? 0) - 1] ?? "";
 

@@ -3,7 +3,7 @@
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import { openSim } from "@evolver/device";
 import { expect, test } from "vitest";
-import { exchange, ring, roles } from "./pipelinePrograms.ts";
+import { exchange, ring, roles } from "./pipeline-programs.ts";
 
 const params = { x: buffer(f32), y: buffer(f32, "read_write"), n: u32 };
 

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Kept } from "./document.ts";
-import { comparisons } from "./ncuMetrics.ts";
+import { comparisons } from "./ncu-metrics.ts";
 import { flag, number, once, positive, text } from "./schema-parts.ts";
 import type { HardwareCounter, MeasuredStudy } from "./study.ts";
 

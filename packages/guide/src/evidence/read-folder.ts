@@ -14,7 +14,7 @@ import {
   orderingSchema,
   type CostModelEvidence,
   type OrderingEvidence,
-} from "./costModel.ts";
+} from "./cost-model.ts";
 import { readDocument, reportOf, type EvidenceDocument, type Kept, type Source } from "./document.ts";
 import { evolutionSchema, type Evolution } from "./evolution.ts";
 import { ladderSchema, type LadderPair } from "./ladder.ts";

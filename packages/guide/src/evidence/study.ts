@@ -37,7 +37,7 @@ export interface HardwareCounter {
 }
 
 export interface CounterNote {
-  /** By the titles in ncuMetrics.ts. */
+  /** By the titles in ncu-metrics.ts. */
   readonly counters: readonly string[];
   applies(row: HardwareCounter): boolean;
   readonly why: string;

@@ -6,7 +6,7 @@ import { hasPoints, type PlotSpec } from "@evolver/base";
 import { readMachineEvidence } from "../evidence/read-folder.ts";
 import { readKeptRecords } from "../evidence/records.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";
-import { costModelPlot } from "./costModel.ts";
+import { costModelPlot } from "./cost-model.ts";
 import { microbenchPlotsOf } from "./microbench.ts";
 import { trialsPlot } from "./trials.ts";
 

@@ -3,7 +3,7 @@
 import { readMachineEvidence, type MachineEvidence } from "../evidence/read-folder.ts";
 import type { MeasuredStudy } from "../evidence/study.ts";
 import { checksBlock } from "./checks.ts";
-import { costModelBlock } from "./costModel.ts";
+import { costModelBlock } from "./cost-model.ts";
 import { evolutionBlock } from "./evolution.ts";
 import { microbenchBlock } from "./microbench.ts";
 import { ncuBlock } from "./ncu.ts";

@@ -6,7 +6,7 @@ import { notMeasured } from "./format.ts";
 import type { MachineEvidence } from "../evidence/read-folder.ts";
 import type { HardwareCounter, MeasuredStudy } from "../evidence/study.ts";
 
-/** The counters that have a column, by their titles in ncuMetrics.ts. */
+/** The counters that have a column, by their titles in ncu-metrics.ts. */
 export const COLUMNS: readonly (readonly [counter: string, head: string])[] = [
   ["global load bytes", "global bytes read"],
   ["global load sectors", "sectors read"],

@@ -9,7 +9,7 @@ import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
 import { AtomicArray, SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
-import { PhaseBarriers, type PhaseBarrierOptions } from "./phaseBarriers.ts";
+import { PhaseBarriers, type PhaseBarrierOptions } from "./phase-barriers.ts";
 import { Pipeline, type PipelineOptions } from "./pipeline.ts";
 import { close, note, type Frame, type Recorder } from "./recorder.ts";
 import { asResults, describe, refuseLiteral } from "./results.ts";

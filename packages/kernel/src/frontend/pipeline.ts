@@ -7,7 +7,7 @@
 import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import { wantCount } from "./copies.ts";
-import { PhaseBarriers } from "./phaseBarriers.ts";
+import { PhaseBarriers } from "./phase-barriers.ts";
 import type { Recorder } from "./recorder.ts";
 import { Scalar, type U32 } from "./scalar.ts";
 

@@ -3,7 +3,7 @@
  * the workspace writes files.
  */
 
-import { mostPromising } from "./timePredictor.ts";
+import { mostPromising } from "./time-predictor.ts";
 import type { Judge } from "../judge/judge.ts";
 import { counted, deriveSeed, type Random } from "@evolver/base";
 import type { Champion } from "../workspace/record.ts";

@@ -2,14 +2,14 @@
  * Writes the JavaScript that checks one element of an access: races, uninitialised shared memory, copies in flight.
  *
  * Time is a number that grows at every barrier and workgroup (runtime/time.ts); who accessed an element is an access id
- * (runtime/accessId.ts). For each element a memory keeps its last accesses (runtime/storage.ts).
+ * (runtime/access-id.ts). For each element a memory keeps its last accesses (runtime/storage.ts).
  *
  * Where only barriers of the whole workgroup order anything, two accesses of a workgroup are unordered exactly when they
  * happen in the same interval between barriers, and those of two workgroups always ("intervals"). Two readers of the last
  * interval are enough to know whether any other reader than a writer exists.
  *
  * Elsewhere ("clocks") time also grows at each release. An earlier access is unordered when it is later than what this
- * lane knows of the other lane (runtime/happensBefore.ts). All readers since the last write are kept (runtime/readers.ts),
+ * lane knows of the other lane (runtime/happens-before.ts). All readers since the last write are kept (runtime/readers.ts),
  * in shared memory only those since the last barrier of the workgroup.
  */
 

@@ -12,7 +12,7 @@ import { ControlFlow } from "./control.ts";
 import { Emitter, divisorOf } from "./emitter.ts";
 import type { BlockWriter, CodeOptions, Scope } from "./emitter.ts";
 import { operation } from "./expression.ts";
-import type { LaneNode } from "./laneLoops.ts";
+import type { LaneNode } from "./lane-loops.ts";
 import { Pipelines } from "./pipelines.ts";
 import { laneFunctions, memoryFunctions, prelude } from "./prelude.ts";
 import { Requests } from "./requests.ts";

@@ -17,7 +17,7 @@ import type {
   VarSetNode,
   WhileNode,
 } from "@evolver/kernel";
-import { LaneCounters } from "./laneCounters.ts";
+import { LaneCounters } from "./lane-counters.ts";
 import type { BlockWriter, Emitter, LoopScope, Scope } from "./emitter.ts";
 
 /** A loop that is being written. */

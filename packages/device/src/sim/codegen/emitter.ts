@@ -1,6 +1,6 @@
 /**
  * What all writers of a kernel's JavaScript share: the statements so far, the functions they call, names, and where values
- * live. Runs of lane-varying arithmetic are held back until something else comes, and then become one loop (laneLoops.ts).
+ * live. Runs of lane-varying arithmetic are held back until something else comes, and then become one loop (lane-loops.ts).
  */
 
 import type { Block, KernelIR, Memory, Node, OpNode, Site, Value, Variable } from "@evolver/kernel";
@@ -15,8 +15,8 @@ import { REGISTER_FILE } from "../runtime/subgroup.ts";
 import type { RegisterCounts, RegisterFile } from "../runtime/subgroup.ts";
 import type { CheckOptions, NamedMemory } from "./checks.ts";
 import { literal } from "./expression.ts";
-import { laneLoop } from "./laneLoops.ts";
-import type { LaneNode } from "./laneLoops.ts";
+import { laneLoop } from "./lane-loops.ts";
+import type { LaneNode } from "./lane-loops.ts";
 import { Tally } from "./tally.ts";
 import { Names, identifier, sourceLine } from "./text.ts";
 

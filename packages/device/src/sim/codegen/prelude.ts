@@ -5,10 +5,10 @@
 
 import { scalarTypes } from "@evolver/kernel";
 import type { ElementType } from "@evolver/kernel";
-import { SITE_STRIDE } from "../runtime/accessId.ts";
+import { SITE_STRIDE } from "../runtime/access-id.ts";
 import { positionName, positions } from "../runtime/counting.ts";
 import { STOPS } from "../runtime/subgroup.ts";
-import { chunkLanes } from "../runtime/vectorClock.ts";
+import { chunkLanes } from "../runtime/vector-clock.ts";
 
 /** A loop over the active lanes of a set whose `mask` and `count` are at hand. */
 export const eachActive = (body: string): string => `

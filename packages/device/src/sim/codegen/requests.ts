@@ -17,7 +17,7 @@ import type {
 } from "@evolver/kernel";
 import { countDeclaration, loadFunction, storeFunction, uniformLoadFunction } from "./accesses.ts";
 import { atomicFunction } from "./atomics.ts";
-import type { subgroupOperations } from "../runtime/subgroupOperations.ts";
+import type { subgroupOperations } from "../runtime/subgroup-operations.ts";
 import type { NamedMemory } from "./checks.ts";
 import type { Emitter, Scope } from "./emitter.ts";
 

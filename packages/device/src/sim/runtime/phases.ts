@@ -1,11 +1,11 @@
 /** The phase barriers of a workgroup: who has arrived, what copies belong to each phase, and who may go on. */
 
 import type { PhaseBarrier } from "@evolver/kernel";
-import type { CopiesInFlight, CopyInFlight } from "./copiesInFlight.ts";
-import type { HappensBefore } from "./happensBefore.ts";
+import type { CopiesInFlight, CopyInFlight } from "./copies-in-flight.ts";
+import type { HappensBefore } from "./happens-before.ts";
 import { LaneSet } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
-import type { VectorClock } from "./vectorClock.ts";
+import type { VectorClock } from "./vector-clock.ts";
 
 /** One barrier of an array. */
 interface State {

@@ -1,10 +1,10 @@
 /** What generated code asks and says about accesses that may not be ordered: races, and who has read what. */
 
-import { actorOf, siteOf } from "./accessId.ts";
+import { actorOf, siteOf } from "./access-id.ts";
 import type { Access, LaunchContext } from "./context.ts";
-import type { HappensBefore } from "./happensBefore.ts";
+import type { HappensBefore } from "./happens-before.ts";
 import type { Subgroup } from "./subgroup.ts";
-import type { VectorClock } from "./vectorClock.ts";
+import type { VectorClock } from "./vector-clock.ts";
 
 /** The earlier one of two accesses: who made it and where, when, and whether it reads or writes. */
 export interface EarlierAccess {

@@ -1,15 +1,15 @@
 /**
- * Who has read each element of a memory since it was last written, for vector clocks (happensBefore.ts): entries of the
+ * Who has read each element of a memory since it was last written, for vector clocks (happens-before.ts): entries of the
  * lanes of one chunk that read it in one epoch of their subgroup (between two of its releases), as bits.
  *
  * The first entry of an element lies in `heads` and is handled by generated code where it can be (codegen/checks.ts);
  * others follow in a pool. Entries stand with the latest first.
  */
 
-import { SITE_STRIDE, actorOf } from "./accessId.ts";
-import type { HappensBefore } from "./happensBefore.ts";
+import { SITE_STRIDE, actorOf } from "./access-id.ts";
+import type { HappensBefore } from "./happens-before.ts";
 import type { SimTime } from "./time.ts";
-import type { VectorClock } from "./vectorClock.ts";
+import type { VectorClock } from "./vector-clock.ts";
 
 /** Numbers of an entry: time, bits, access id of the chunk's first lane, and the next entry (0: none). */
 export const READER_ENTRY = 4;

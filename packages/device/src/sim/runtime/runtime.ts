@@ -4,12 +4,12 @@
  */
 
 import type { PhaseBarrier } from "@evolver/kernel";
-import { AccessFindings } from "./accessFindings.ts";
+import { AccessFindings } from "./access-findings.ts";
 import { LaunchContext } from "./context.ts";
 import type { LaunchFacts } from "./context.ts";
-import { CopiesInFlight } from "./copiesInFlight.ts";
-import { CopyFindings } from "./copyFindings.ts";
-import { HappensBefore } from "./happensBefore.ts";
+import { CopiesInFlight } from "./copies-in-flight.ts";
+import { CopyFindings } from "./copy-findings.ts";
+import { HappensBefore } from "./happens-before.ts";
 import { Phases } from "./phases.ts";
 import { Races } from "./races.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";

@@ -6,7 +6,7 @@ import { Readers } from "./readers.ts";
 const NONE = new Int32Array(0);
 
 /**
- * One for each buffer, whatever parameters it is passed for, so that aliases share it. Times and access ids (accessId.ts)
+ * One for each buffer, whatever parameters it is passed for, so that aliases share it. Times and access ids (access-id.ts)
  * are of the last accesses to each element, for the checks (codegen/checks.ts); arrays that a launch does not need stay
  * empty.
  */

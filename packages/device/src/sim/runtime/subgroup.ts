@@ -1,7 +1,7 @@
 /** A subgroup while it runs: its registers, its lanes, and where the scheduler has it. */
 
 import type { ScalarType } from "@evolver/kernel";
-import type { VectorClock } from "./vectorClock.ts";
+import type { VectorClock } from "./vector-clock.ts";
 
 /** Why a subgroup stopped: what generated code yields. */
 export const STOPS = {

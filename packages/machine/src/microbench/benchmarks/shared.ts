@@ -24,7 +24,7 @@ import {
   UNROLL,
   type LayoutName,
   type Width,
-} from "./sharedKernels.ts";
+} from "./shared-kernels.ts";
 
 const OUTPUTS: BufferSpec = { name: "sums", element: "u32", length: 2 ** 18 };
 const UNSET = 0xdeadbeef;

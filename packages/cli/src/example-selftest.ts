@@ -12,7 +12,7 @@ import {
   type Selftest,
   type SelftestBuffer,
 } from "@evolver/kernel";
-import { exampleLaunch } from "./exampleLaunch.ts";
+import { exampleLaunch } from "./example-launch.ts";
 
 export interface ExampleSelftest {
   readonly selftest: Selftest;

@@ -1,8 +1,8 @@
 /** Findings about asynchronous copies and phase barriers: what is wrong, in words. */
 
-import { actorOf, siteOf } from "./accessId.ts";
+import { actorOf, siteOf } from "./access-id.ts";
 import type { Access, LaunchContext } from "./context.ts";
-import type { CopyInFlight, CopyReport, GroupMismatch } from "./copiesInFlight.ts";
+import type { CopyInFlight, CopyReport, GroupMismatch } from "./copies-in-flight.ts";
 import type { BarrierIndex, PhaseReport } from "./phases.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 

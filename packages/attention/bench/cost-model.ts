@@ -1,9 +1,9 @@
 /**
  * Holds the cost model to measured times, in two steps. One JSON document on stdout.
  *
- *     node packages/attention/bench/costModel.ts --measure --device cuda > measured.json      on the machine, < 200 s
- *     node packages/attention/bench/costModel.ts --predict measured.json --profile profile.json
- *     node packages/attention/bench/costModel.ts --fit measured.json --profile profile.json   constants from one half
+ *     node packages/attention/bench/cost-model.ts --measure --device cuda > measured.json      on the machine, < 200 s
+ *     node packages/attention/bench/cost-model.ts --predict measured.json --profile profile.json
+ *     node packages/attention/bench/cost-model.ts --fit measured.json --profile profile.json   constants from one half
  *
  * Without a profile, the H200's datasheet is taken.
  */

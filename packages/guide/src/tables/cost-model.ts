@@ -3,7 +3,7 @@
 import { percent } from "@evolver/base";
 import { table } from "../markdown.ts";
 import { notMeasured } from "./format.ts";
-import type { Agreement, CostModelEvidence, OrderingEvidence } from "../evidence/costModel.ts";
+import type { Agreement, CostModelEvidence, OrderingEvidence } from "../evidence/cost-model.ts";
 import type { MachineEvidence } from "../evidence/read-folder.ts";
 
 export function costModelBlock({ costModel, ordering }: MachineEvidence): string {

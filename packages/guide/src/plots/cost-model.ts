@@ -1,7 +1,7 @@
 /** Predicted over measured times, both logarithmic, with the diagonal and a band around it. */
 
 import { valueAxis, type PlotSeries, type PlotSpec } from "@evolver/base";
-import type { CostModelEvidence } from "../evidence/costModel.ts";
+import type { CostModelEvidence } from "../evidence/cost-model.ts";
 
 const BAND = 1.25;
 

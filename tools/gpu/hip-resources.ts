@@ -2,7 +2,7 @@
  * Registers, shared memory (LDS) and spills of every rung of the attention ladder on AMD GPUs, as clang-19 compiles
  * them. Prints one JSON document.
  *
- *     node tools/gpu/hipResources.ts
+ *     node tools/gpu/hip-resources.ts
  */
 
 import { ladder } from "@evolver/attention";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { attentionTruth, compareWithTruth, createProblem } from "@evolver/attention";
 import type { AttentionProblem, FloatInputs } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
-import type { TorchLoaded, TorchWorker } from "./torchWorker.ts";
+import type { TorchLoaded, TorchWorker } from "./torch-worker.ts";
 
 interface Compared {
   /** The largest absolute error of o; null where o is not finite. */

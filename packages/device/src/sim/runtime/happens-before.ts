@@ -11,10 +11,10 @@
  * workgroups, of which only a release can speak, by index.
  */
 
-import { SITE_STRIDE } from "./accessId.ts";
+import { SITE_STRIDE } from "./access-id.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
-import { chunkLanes, covers, joinEarlier, raise } from "./vectorClock.ts";
-import type { EarlierTimes, Times, VectorClock } from "./vectorClock.ts";
+import { chunkLanes, covers, joinEarlier, raise } from "./vector-clock.ts";
+import type { EarlierTimes, Times, VectorClock } from "./vector-clock.ts";
 
 /** What a release published, and the workgroup that it speaks of. */
 interface Released {
@@ -143,7 +143,7 @@ export class HappensBefore {
     return { times, least: clock.least, earlier: clock.earlier };
   }
 
-  /** A lane waited for its own copies itself: those of generations below this one (copiesInFlight.ts). */
+  /** A lane waited for its own copies itself: those of generations below this one (copies-in-flight.ts). */
   learnOwnWait(subgroup: Subgroup, lane: number, generation: number): void {
     const clock = subgroup.clocks[lane] as VectorClock;
     const at = this.#ownWait(subgroup.base + lane);

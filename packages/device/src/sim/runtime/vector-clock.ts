@@ -1,6 +1,6 @@
 /** Vector clocks as data: what an invocation knows of what others have done. They never change, so that lanes share them. */
 
-/** By actor of one workgroup (happensBefore.ts): until when what it did is ordered before. */
+/** By actor of one workgroup (happens-before.ts): until when what it did is ordered before. */
 export type Times = Int32Array;
 
 /** The times of earlier workgroups, by linear index. */

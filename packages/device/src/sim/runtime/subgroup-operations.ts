@@ -6,7 +6,7 @@
 import { assertNever } from "@evolver/base";
 import { math, scalarTypes, subgroupOps } from "@evolver/kernel";
 import type { NumericType, SubgroupOp } from "@evolver/kernel";
-import type { AccessFindings } from "./accessFindings.ts";
+import type { AccessFindings } from "./access-findings.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 
 type Registers = Float32Array | Int32Array | Uint32Array;

@@ -2,7 +2,7 @@
 
 import type { FlashPoint } from "@evolver/attention";
 import type { Roofs } from "./roofs.ts";
-import type { TorchFacts } from "./torchWorker.ts";
+import type { TorchFacts } from "./torch-worker.ts";
 
 export interface PeersReport {
   readonly what: string;
