@@ -51,8 +51,8 @@ const link = (rung: GuideRung): string => `[${rung.id}](#${anchor(headingOf(rung
 function countedRungs({ study, rungs, common }: LadderGuide): string[] {
   return [
     `By the simulator, on ${common.input}: ${common.about}.
-Fewer is better in every column but the last, which says how many floating-point operations the kernel does for each byte that
-it reads from shared memory.`,
+Fewer is better in every column except the last, which is the number of floating-point operations for each byte that the kernel
+reads from shared memory.`,
     table(
       [
         "rung",
@@ -100,9 +100,9 @@ function allRungs(guide: LadderGuide, evidence: Evidence, charts: Charts): strin
     ];
   }
   return [
-    `The benchmark beside PyTorch (\`peers*.json\`) times many launches back to back; its times are taken where it has the shape. Else
-they are those of the ladder's own report (\`ladder-*.json\`), which times one launch at a time and so has what starting one costs
-in them: compare within a table, not between tables whose times are from different files.`,
+    `The benchmark beside PyTorch (\`peers*.json\`) times many launches back to back; its times are used where it has the shape. Other
+times are from the ladder's own report (\`ladder-*.json\`), which times single launches, so that they include the cost of
+starting one. Compare within a table, not between tables whose times are from different files.`,
     ...evidence.ladders.flatMap((pair) => [
       `${inputOf(pair)}. ${originOf(pair)}`,
       table(

@@ -110,7 +110,7 @@ function timesOf({ evidence, rung: { id } }: SectionParts): string {
   );
 }
 
-/** What the hardware's counters say to the simulator's. */
+/** Compares the hardware's counters with the simulator's. */
 function hardwareOf({ evidence, rung: { id } }: SectionParts): string[] {
   const { ncu } = evidence;
   const rows = (ncu?.rows ?? []).filter(({ rung, ncu: there }) => rung === id && there !== null);

@@ -1,4 +1,4 @@
-/** What the guide says of attention's ladder as a whole. */
+/** The guide's texts about attention's ladder as a whole. */
 
 import type { ClaimCase } from "@evolver/attention";
 import type { LadderGuide } from "@evolver/guide";
@@ -14,24 +14,24 @@ export const textsOf = (steps: number, common: ClaimCase): Texts => ({
   study: "attention",
   title: "The attention ladder",
   intro: `Attention computes softmax(scale · Q Kᵀ) V: every query looks at every key, and takes a mean of the values, weighted by
-how well the keys fit. This guide begins with a plain kernel for it and changes it ${steps} times. Each kernel is a rung and
-differs little from one before; most are faster, some are not. What changes is said in numbers that are counted, not guessed.
-You need no GPU to follow: the simulator counts on any machine, and you can run every count again.`,
+how well the keys fit. This guide begins with a simple kernel for it and changes it ${steps} times. Each kernel is a rung and
+differs little from an earlier one; most are faster, some are not. The changes are given in numbers that are counted, not
+guessed. You need no GPU to follow: the simulator counts on any machine, and you can repeat every count.`,
   aboutPictures: `In all pictures blue is global
-  memory and what comes from it, orange shared memory, green computing, purple what is neither K nor V, and dashed arrows
-  are copies that go by themselves.`,
+  memory and data from it, orange is shared memory, green is computing, purple is data other than K and V, and dashed arrows
+  are asynchronous copies.`,
   common: {
     input: printShape(common.problem),
     about: `${headsOf(common)}, small enough to count in seconds, ${workgroupsOf(common)}`,
-    note: `Packing (k09, k10) and persistent workgroups (k08, k10, k12) have little to do on a problem so small; their sections count where
-they have. \`npx evolver ladder attention --shape ${printShape(common.problem)}\` counts a little more than this page, sectors and
-instructions above all: what it runs also stores the logarithm of each row's sum, which a backward pass needs.`,
+    note: `Packing (k09, k10) and persistent workgroups (k08, k10, k12) change little on such a small problem; their sections use problems
+where they matter. \`npx evolver ladder attention --shape ${printShape(common.problem)}\` counts a little more than this page, mostly
+sectors and instructions, because it also stores the logarithm of each row's sum, which a backward pass needs.`,
   },
   peersAre: {
     what: "PyTorch's float32 attention",
     about: `\`torch math\` is PyTorch's unfused attention: it writes the matrix of scores to memory and uses the ordinary float32
 units, as all rungs do. \`torch efficient\` is its fused kernel, which multiplies on tensor cores, each float32 product as
-three of tf32; that is another kind of arithmetic, with another error.`,
+three of TF32; that is a different arithmetic, with a different error.`,
   },
   tries: {
     rungs: "k03,k04",
@@ -39,7 +39,7 @@ three of tf32; that is another kind of arithmetic, with another error.`,
     evolve: "--shape B1,Hq32,Hkv8,S256,D128",
     emit: "k04",
   },
-  goOn: `The rungs are in \`packages/attention/src/rungs\`, a file each, and the axes beside them in \`packages/attention/src/flash\`.
+  goOn: `The rungs are in \`packages/attention/src/rungs\`, one file per rung, and the axes in \`packages/attention/src/flash\`.
 [CONTRIBUTING.md](../CONTRIBUTING.md) says how to add a rung or an axis, [gpu.md](gpu.md) how to measure on a GPU,
 [language.md](language.md) how kernels are written.`,
 });
