@@ -179,7 +179,7 @@ function checkBuffer(
           `the data of ${name} is neither a Float32Array nor a device buffer`,
           { hint: "Float32Array.from(data) converts other arrays" },
         )
-      : new EvolverError("ATTENTION_DATA", `${name} is no device buffer`, {
+      : new EvolverError("ATTENTION_DATA", `${name} is not a device buffer`, {
           hint: `make one with createBuffer of the ${device.id} device`,
         });
   if (data.owner !== (device as unknown))

@@ -184,9 +184,9 @@ function checkedScale(scale: number): number {
 function checkedSoftcap(softcap: number, scale: number): number {
   const rounded = typeof softcap === "number" ? Math.fround(softcap) : NaN;
   if (!(Number.isFinite(rounded) && rounded >= 0))
-    throw option(`softcap is ${String(softcap)}`, "it is a finite float32 from 0 on; 0 is none");
+    throw option(`softcap is ${String(softcap)}`, "it is a finite float32 from 0 on; 0 means none");
   if (rounded > 0 && !Number.isFinite(Math.fround(scale / rounded)))
-    throw option(`softcap is ${softcap}, and scale / softcap is no float32`, "use a larger softcap");
+    throw option(`softcap is ${softcap}, and scale / softcap is not a float32 value`, "use a larger softcap");
   return rounded;
 }
 

@@ -211,7 +211,7 @@ describe.each(present)("attention into buffers on %s", (id) => {
     const written = attention(device, { ...tensors, o: new Float32Array(5000) as never, lse });
     await expect(written).rejects.toMatchObject({
       code: "ATTENTION_DATA",
-      message: expect.stringContaining("o is no device buffer"),
+      message: expect.stringContaining("o is not a device buffer"),
     });
     const none = createProblem({ ...shape, seqQ: 0 });
     const attend = await prepareAttention(device, none, { q: short, k, v, o: short });

@@ -101,7 +101,7 @@ export function deriveSeed(seed: number, ...labels: readonly (string | number)[]
 
 function hashOf(seed: number, labels: readonly (string | number)[]): Uint8Array {
   if (!Number.isSafeInteger(seed)) {
-    throw new EvolverError("INVALID_SEED", `${seed} is no seed`, {
+    throw new EvolverError("INVALID_SEED", `${seed} is not a seed`, {
       hint: "give a whole number of at most 53 bits",
     });
   }

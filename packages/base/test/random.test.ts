@@ -36,7 +36,7 @@ test("streams of neighbouring seeds are not correlated", () => {
   expect(Math.abs(mean(products))).toBeLessThan(0.003);
 });
 
-test("what is no integer of 53 bits is no seed", () => {
+test("what is no integer of 53 bits is not a seed", () => {
   for (const seed of [0.5, Number.NaN, Infinity, 2 ** 53])
     for (const use of [() => new Random(seed), () => deriveSeed(seed, "x")])
       expect(use).toThrow(expect.objectContaining({ code: "INVALID_SEED" }) as EvolverError);

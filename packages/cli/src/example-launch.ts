@@ -113,7 +113,7 @@ function checkLength(kernel: Kernel, name: string, length: number): void {
   if (Number.isInteger(length) && length >= 0 && length <= MOST_ELEMENTS) return;
   throw new EvolverError(
     "INVALID_ARGUMENT",
-    `${length} is no length for the buffer "${name}" of kernel "${kernel.name}"`,
+    `${length} is not a length for the buffer "${name}" of kernel "${kernel.name}"`,
     { hint: `give a whole number from 0 to ${MOST_ELEMENTS}` },
   );
 }

@@ -12,7 +12,7 @@ import { EvolverError } from "@evolver/base";
 /** Leaves everything as it was. @throws EvolverError OUTPUT_NOT_WRITTEN unless a file can be written there */
 export async function checkFile(path: string): Promise<void> {
   await explained(path, async () => {
-    if (path === "") throw new Error("it is no name");
+    if (path === "") throw new Error("the name is empty");
     if (/[/\\]$/.test(path)) throw new Error("it names a folder, not a file");
     const found = await statOf(resolve(path));
     if (found?.isDirectory() === true) throw new Error("it is a folder");
@@ -28,7 +28,7 @@ export async function checkFile(path: string): Promise<void> {
  */
 export async function checkFolder(path: string, ours: RegExp): Promise<void> {
   await explained(path, async () => {
-    if (path === "") throw new Error("it is no name");
+    if (path === "") throw new Error("the name is empty");
     await tryFile(join(resolve(path), `.evolver-${process.pid}`));
   });
   if ((await statOf(resolve(path))) === null) return;
@@ -92,7 +92,7 @@ async function makeFolders(path: string): Promise<string[]> {
     nearest = dirname(nearest);
     found = await statOf(nearest);
   }
-  if (found?.isDirectory() !== true) throw new Error(`${nearest} is no folder`);
+  if (found?.isDirectory() !== true) throw new Error(`${nearest} is not a folder`);
   const made: string[] = [];
   try {
     for (const folder of missing) if (await makeFolder(folder)) made.push(folder);

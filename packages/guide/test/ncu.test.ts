@@ -44,7 +44,7 @@ describe("what Nsight Compute prints", () => {
     expect(parseNcuCsv(text).map(({ grid }) => grid[0])).toEqual([8192, 64]);
   });
 
-  it("leaves out what is no number, rather than taking it for one", () => {
+  it("leaves out what is not a number, rather than taking it for one", () => {
     for (const odd of ["n/a", "", "1.234.567", "12,34", "0x10", "nan"]) {
       const [launch] = parseNcuCsv(SAMPLE.replace("4,297,064,448", odd));
       expect(launch?.metrics, odd).not.toHaveProperty("dram__bytes_read.sum");

@@ -424,7 +424,7 @@ describe("sizes", () => {
     const error = errorFrom(() =>
       kernel("my kernel", { params, workgroup: [64] }, () => {}).build({ subgroup: 32 }),
     );
-    expect(error.message).toMatch(/"my kernel" is no identifier/);
+    expect(error.message).toMatch(/"my kernel" is not an identifier/);
     expect(blamed(error)[0]).toContain('kernel("my kernel"');
     refused("INVALID_IR", [], (_, gpu) => void gpu.shared(f32, 4, "x"));
   });

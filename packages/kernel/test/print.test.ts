@@ -205,7 +205,7 @@ describe("f16 and bf16", () => {
 
   test("read back, a literal that the type does not hold is refused", () => {
     const text = serialise(halves(f16)).replaceAll("0.0999755859375", "0.1");
-    expect(() => deserialise(text)).toThrow(/is no exact f16/);
+    expect(() => deserialise(text)).toThrow(/is not an exact f16 value/);
   });
 });
 
@@ -336,7 +336,7 @@ describe("deserialise refuses", () => {
     ["another version", changed("version", 1), /kernel\.version is 1, not version 2/],
     ["a missing field", changed("name", undefined), /kernel\.name is missing, not a string/],
     ["a name that is no string", changed("name", 3), /kernel\.name is 3, not a string/],
-    ["a name that is no identifier", changed("name", "a b"), /the name "a b" is no identifier/],
+    ["a name that is not an identifier", changed("name", "a b"), /the name "a b" is not an identifier/],
     ["an unknown kind of parameter", changed("params.0.kind", "x"), /params\[0\]\.kind is "x"/],
     ["a scalar parameter of two bytes", changed("params.0.type", "f16"), /params\[0\]\.type is "f16"/],
     ["an unknown element type", changed("params.2.element", "f64"), /params\[2\]\.element is "f64"/],
@@ -353,7 +353,7 @@ describe("deserialise refuses", () => {
     ["an unknown operation", changed("@op.op", "toString"), /unknown operation/],
     ["a value that is used only", changed("@op.operands", [9999]), /operands\[0\] is 9999/],
     ["a result that is no definition", changed("@op.result", 3), /result is 3, not \[id, type\]/],
-    ["an id that is no number", changed("@op.result.0", "0"), /not \[id, type\]/],
+    ["an id that is not a number", changed("@op.result.0", "0"), /not \[id, type\]/],
     ["an id out of range", changed("valueCount", 3), /ids run from 0 to 2/],
     ["an unknown type", changed("@op.result.1", "f64"), /not \[id, type\]/],
     ["an index that nothing defines", changed("@load.index", 9999), /index is 9999, not the id of a value/],
@@ -362,7 +362,7 @@ describe("deserialise refuses", () => {
     ["a variable not declared", changed("@varGet.variable", 99), /variable is 99/],
     ["a variable declared badly", changed("@var.variable", [0]), /variable is \[0\]/],
     ["a constant that is none", changed("@const.value", "many"), /value is "many"/],
-    ["a constant that is inexact", changed("@const.value", 0.1), /const 0.1 is no exact/],
+    ["a constant that is inexact", changed("@const.value", 0.1), /const 0.1 is not an exact/],
     ["a site out of range", changed("body.0.site", 9999), /body\[0\]\.site is 9999/],
     ["a site without file", changed("sites.0.0", 99), /sites\[0\] is \[99/],
     ["a loop unrolled by a word", changed("@for.unroll", "yes"), /unroll is "yes"/],

@@ -359,7 +359,7 @@ describe("the verifier", () => {
     ["no arrivals", (d) => void d.phases("full", { arrivals: 0 }), /waits for 0 arrivals; from 1/],
     ["too many arrivals", (d) => void d.phases("full", { arrivals: 2 ** 20 }), /waits for 1048576 arrivals/],
     ["half a byte", (d) => void d.phases("full", { bytes: 0.5 }), /expects 0.5 bytes/],
-    ["a name that is none", (d) => void d.phases("a b"), /phase barrier name "a b" is no identifier/],
+    ["a name that is none", (d) => void d.phases("a b"), /phase barrier name "a b" is not an identifier/],
     [
       "a name that shared memory has",
       (d) => {

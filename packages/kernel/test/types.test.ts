@@ -89,7 +89,7 @@ describe("scalars", () => {
       add(a, 1, n);
       // @ts-expect-error a string
       a.add("1");
-      // @ts-expect-error a comparison is no number
+      // @ts-expect-error a comparison is not a number
       a.add(a.lt(1));
     });
   });

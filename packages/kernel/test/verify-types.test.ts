@@ -55,9 +55,9 @@ describe("types", () => {
       (d) => void d.op("exp", [d.const("f16", 1)], "f16"),
       /op exp does not take \(f16\)/,
     ],
-    ["a constant with more bits than f16", (d) => void d.const("f16", 1.0001), /is no exact f16/],
-    ["a constant beyond f16", (d) => void d.const("f16", 65536), /is no exact f16/],
-    ["a constant with more bits than bf16", (d) => void d.const("bf16", 257), /is no exact bf16/],
+    ["a constant with more bits than f16", (d) => void d.const("f16", 1.0001), /is not an exact f16 value/],
+    ["a constant beyond f16", (d) => void d.const("f16", 65536), /is not an exact f16 value/],
+    ["a constant with more bits than bf16", (d) => void d.const("bf16", 257), /is not an exact bf16 value/],
     [
       "atomic shared memory of f16",
       (d) => void d.sharedMemory("tile", "f16", true),
@@ -129,13 +129,25 @@ describe("types", () => {
       (d) => d.for(d.const("u32", 8), () => {}, { from: d.const("i32", 0) }),
       /one integer type, and has \(u32, i32, u32, u32\)/,
     ],
-    ["an f32 constant that is not exact", (d) => void d.const("f32", 0.1), /const 0.1 is no exact f32/],
-    ["an i32 constant out of range", (d) => void d.const("i32", 2147483648), /is no exact i32/],
-    ["an i32 constant of -0", (d) => void d.const("i32", -0), /is no exact i32/],
-    ["a negative u32 constant", (d) => void d.const("u32", -1), /const -1 is no exact u32/],
-    ["a fractional index constant", (d) => void d.const("index", 0.5), /is no exact index/],
-    ["a bool constant that is a number", (d) => void d.const("bool", 1), /const 1 is no exact bool/],
-    ["a u32 constant that is a bool", (d) => void d.const("u32", true), /const true is no exact u32/],
+    [
+      "an f32 constant that is not exact",
+      (d) => void d.const("f32", 0.1),
+      /const 0.1 is not an exact f32 value/,
+    ],
+    ["an i32 constant out of range", (d) => void d.const("i32", 2147483648), /is not an exact i32 value/],
+    ["an i32 constant of -0", (d) => void d.const("i32", -0), /is not an exact i32 value/],
+    ["a negative u32 constant", (d) => void d.const("u32", -1), /const -1 is not an exact u32 value/],
+    ["a fractional index constant", (d) => void d.const("index", 0.5), /is not an exact index value/],
+    [
+      "a bool constant that is a number",
+      (d) => void d.const("bool", 1),
+      /const 1 is not an exact bool value/,
+    ],
+    [
+      "a u32 constant that is a bool",
+      (d) => void d.const("u32", true),
+      /const true is not an exact u32 value/,
+    ],
     [
       "a parameter read as another type",
       (d) => {
@@ -147,7 +159,7 @@ describe("types", () => {
     [
       "a parameter that does not exist",
       (d) => d.emit({ kind: "param", name: "n", result: d.value("f32") }),
-      /param n reads what is no scalar parameter/,
+      /param n reads a parameter that is not a scalar/,
     ],
     ["an unknown built-in", (d) => void d.builtin("localId.w" as "lane"), /builtin localId.w is unknown/],
     [

@@ -156,9 +156,9 @@ describe("definitions and scopes", () => {
       /takes the variable for u32/,
     ],
     [
-      "a variable with a name that is no identifier",
+      "a variable with a name that is not an identifier",
       (d) => d.emit({ kind: "var", variable: d.variable("f32", "a b"), init: null }),
-      /name that is no identifier/,
+      /name that is not an identifier/,
     ],
     [
       "a constant inside a block",
@@ -267,11 +267,16 @@ const nothing = (): void => {};
 
 describe("the header", () => {
   refuses([
-    ["a name that is no identifier", nothing, /the name "my kernel" is no identifier/, { name: "my kernel" }],
     [
-      "a parameter name that is no identifier",
+      "a name that is not an identifier",
+      nothing,
+      /the name "my kernel" is not an identifier/,
+      { name: "my kernel" },
+    ],
+    [
+      "a parameter name that is not an identifier",
       (d) => void d.param("a-b", "f32"),
-      /name "a-b" is no identifier/,
+      /name "a-b" is not an identifier/,
     ],
     [
       "a name that stands for two things",

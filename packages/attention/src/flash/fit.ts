@@ -14,7 +14,7 @@ const MAX_REGISTERS = 200;
 const NO_TILE_KEY_ROWS = 32;
 
 const SMALLEST_TILE = 8;
-/** More than any way from the largest values of the axes to the smallest. */
+/** A limit on the number of steps: more than from the largest values of all axes to the smallest. */
 const MOST_STEPS = 64;
 
 /** What a workgroup may have on the device that the kernel is for. */
@@ -83,7 +83,7 @@ function whyContradictory(point: FlashPoint, subgroup: number): string | null {
   const { stage, queryRows, rowsPerSubgroup, rowLanes, keyRows, keysPerLane, layout, pipeline, depth } =
     point;
   if (queryRows % rowsPerSubgroup !== 0)
-    return `A subgroup holds ${rowsPerSubgroup} rows, of which the workgroup's ${queryRows} are no multiple.`;
+    return `A subgroup holds ${rowsPerSubgroup} rows; the workgroup's ${queryRows} rows are not a multiple of that.`;
   if (rowsPerSubgroup % rowLanes !== 0)
     return `${rowLanes} groups of lanes cannot share out ${rowsPerSubgroup} rows.`;
   const hasTiles = layout !== "row-major" || keyRows !== NO_TILE_KEY_ROWS || pipeline !== "synchronous";

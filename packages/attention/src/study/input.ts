@@ -122,7 +122,7 @@ function parseTensors(bytes: Uint8Array, path: string): Safetensors {
     return readSafetensors(bytes);
   } catch (error) {
     if (!(error instanceof EvolverError)) throw error;
-    throw new EvolverError(error.code, `${path} is no safetensors file that can be read`, {
+    throw new EvolverError(error.code, `${path} is not a readable safetensors file`, {
       hint: error.message,
       cause: error,
     });
@@ -172,7 +172,7 @@ function metadataNumber(name: string, text: string | undefined, path: string): n
   if (text === undefined) return null;
   const value = Number(text.trim() || Number.NaN);
   if (Number.isFinite(value)) return value;
-  throw metadataError(path, `the ${name} "${text}" is no number`);
+  throw metadataError(path, `the ${name} "${text}" is not a number`);
 }
 
 const metadataError = (path: string, what: string): EvolverError =>

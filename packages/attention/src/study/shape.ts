@@ -96,9 +96,9 @@ export function problemOf(
   if (shape.headsQ % shape.headsKv !== 0)
     refuse(text, `${shape.headsQ} query heads do not divide among ${shape.headsKv} key heads`);
   const rounded = { scale: Math.fround(scale ?? 1 / Math.sqrt(shape.dim)), softcap: Math.fround(softcap) };
-  if (!Number.isFinite(rounded.scale)) refuse(text, `the scale ${scale} is no f32 value`);
+  if (!Number.isFinite(rounded.scale)) refuse(text, `the scale ${scale} is not an f32 value`);
   if (!Number.isFinite(rounded.softcap) || softcap < 0 || (rounded.softcap === 0 && softcap > 0))
-    refuse(text, `the softcap ${softcap} is no f32 value from 0 on`);
+    refuse(text, `the softcap ${softcap} is not an f32 value from 0 on`);
   return {
     shape,
     mask,

@@ -46,14 +46,14 @@ describe("checkPoint", () => {
       { ...base, rowsPerSubgroup: 8, queryRows: 4 },
       64,
       32,
-      /holds 8 rows, of which the workgroup's 4 are no multiple/,
+      /holds 8 rows; the workgroup's 4 rows are not a multiple/,
     ],
     [
       "rows that subgroups cannot share out",
       { ...base, rowsPerSubgroup: 4, queryRows: 6 },
       64,
       32,
-      /holds 4 rows, of which the workgroup's 6 are no multiple/,
+      /holds 4 rows; the workgroup's 6 rows are not a multiple/,
     ],
     [
       "more groups of lanes than rows",

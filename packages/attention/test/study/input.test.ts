@@ -176,8 +176,8 @@ describe("a safetensors file", () => {
 
   it.each([
     [{ mask: "sliding" }, 'the mask "sliding" is not'],
-    [{ scale: "1/8" }, 'the scale "1/8" is no number'],
-    [{ softcap: "" }, 'the softcap "" is no number'],
+    [{ scale: "1/8" }, 'the scale "1/8" is not a number'],
+    [{ softcap: "" }, 'the softcap "" is not a number'],
   ])("with metadata %j is refused rather than misunderstood", async (metadata, what) => {
     const path = saved(tensorsOf(), metadata);
     const error = await refusal(parseAttentionInput({ input: path }));

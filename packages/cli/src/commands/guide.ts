@@ -37,7 +37,7 @@ async function guide(name: string, flags: GuideFlags): Promise<number> {
   const study = await studyWith(name, "guide");
   const folder = output === undefined ? "ladder" : basename(output, extname(output));
   if (output !== undefined && folder === basename(output))
-    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} is no name for a Markdown file`, {
+    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} is not a name for a Markdown file`, {
       hint: "name it such as ladder.md; the pictures go to the folder ladder/ beside it",
     });
   if (output !== undefined) {

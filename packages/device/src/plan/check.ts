@@ -35,7 +35,7 @@ export function checkPlan(plan: Plan): void {
 function checkBuffer({ name, role, element, length }: PlanBuffer): void {
   if (!Number.isSafeInteger(length) || length < 0) throw planInvalid(`Buffer ${name} has length ${length}.`);
   if (!isElementType(element)) throw planInvalid(`Buffer ${name} has element type ${String(element)}.`);
-  if (!ROLES.includes(role)) throw planInvalid(`Buffer ${name} is no input, output or scratch.`);
+  if (!ROLES.includes(role)) throw planInvalid(`Buffer ${name} is not an input, output or scratch.`);
 }
 
 function checkArguments(

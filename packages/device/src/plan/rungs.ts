@@ -63,7 +63,7 @@ export function checkRung<P>(
   return checkClaims(rung.claims, (name) => {
     const point = points.get(name);
     if (point !== undefined) return count(point);
-    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is no earlier rung`);
+    throw new EvolverError("UNKNOWN_RUNG", `a claim compares with "${name}", which is not an earlier rung`);
   });
 }
 

@@ -8,7 +8,7 @@ export interface NcuLaunch {
   /** "(8192, 1, 1)" as Nsight Compute prints it, in numbers. */
   readonly grid: readonly number[];
   readonly block: readonly number[];
-  /** By name; what is no number ("n/a") is left out. Values of the instances of NAME are NAME:INSTANCE. */
+  /** By name; what is not a number ("n/a") is left out. Values of the instances of NAME are NAME:INSTANCE. */
   readonly metrics: Readonly<Record<string, number>>;
   readonly units: Readonly<Record<string, string>>;
 }

@@ -109,7 +109,7 @@ export function evolutionBlock(evidence: MachineEvidence): string {
         "champion TFLOP/s",
         "of fp32 peak",
         study.reference,
-        "our best besides",
+        "our best other kernel",
         "PyTorch's best",
         "PyTorch's math",
       ],

@@ -3,10 +3,10 @@
  * control flow; an edge from a to b says that b is at most as uniform as a. Built in one pass over the kernel, then
  * solved by a breadth-first walk from the sources. Vertices are numbers and edges linked lists in arrays.
  *
- * A region (a block, or both blocks of a while) has two vertices. `own` is the divergence that the region adds to
- * what is around it: its condition and, for loops, exits that not all take. `flow` is the join of `own` here and in
- * all regions around. A variable assigned below its declaration depends on the `own` of the regions between, so a
- * variable that lives inside a divergent branch can still be uniform there.
+ * A region (a block, or both blocks of a while) has two vertices. `own` is the divergence that the region adds to the
+ * regions around it: its condition and, for loops, exits that not all invocations take. `flow` is the join of `own` of this
+ * region and of all regions around it. A variable that is assigned in a region inside that of its declaration depends on the
+ * `own` of the regions between the two, so a variable that is declared inside a divergent branch can still be uniform there.
  */
 
 import { assertNever } from "@evolver/base";

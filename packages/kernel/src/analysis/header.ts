@@ -15,11 +15,11 @@ export function checkHeader(ir: KernelIR): void {
   const fail = (what: string, hint?: string): never => {
     throw invalid(`kernel ${ir.name}: ${what}`, ir.site, { hint });
   };
-  if (!IDENTIFIER.test(ir.name)) fail(`the name "${ir.name}" is no identifier`, NAME_HINT);
+  if (!IDENTIFIER.test(ir.name)) fail(`the name "${ir.name}" is not an identifier`, NAME_HINT);
 
   const names = new Set<string>();
   const checkName = (name: string, what: string): void => {
-    if (!IDENTIFIER.test(name)) fail(`the ${what} name "${name}" is no identifier`, NAME_HINT);
+    if (!IDENTIFIER.test(name)) fail(`the ${what} name "${name}" is not an identifier`, NAME_HINT);
     if (names.has(name))
       fail(`the name "${name}" stands for two parameters or memories`, "give each its own name");
     names.add(name);

@@ -40,7 +40,7 @@ export function checkOperands(node: Node, ir: KernelIR, fail: Fail): void {
       return checkConst(node, fail);
     case "param": {
       const param = ir.params.find(({ name }) => name === node.name);
-      if (param?.kind !== "scalar") return fail("reads what is no scalar parameter");
+      if (param?.kind !== "scalar") return fail("reads a parameter that is not a scalar");
       if (param.type !== node.result.type)
         fail(`gives ${node.result.type}, but the parameter is ${param.type}`);
       return;
@@ -126,7 +126,7 @@ function checkAccess(node: LoadNode | StoreNode, values: readonly Value[], fail:
 function checkConst({ result, value }: ConstNode, fail: Fail): void {
   const { type } = result;
   if (!Object.hasOwn(scalarTypes, type) || !Object.is(scalarTypes[type].literal(value), value))
-    fail(`is no exact ${type}`);
+    fail(`is not an exact ${type} value`);
 }
 
 function checkAtomic(node: AtomicNode, fail: Fail): void {

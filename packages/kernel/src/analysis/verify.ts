@@ -225,7 +225,7 @@ class Verifier {
     if (!(id >= 0 && id < this.#ir.variableCount) || !Number.isInteger(id))
       this.#fail(node, `declares variable ${id}, but ids run from 0 to ${this.#ir.variableCount - 1}`);
     if (!IDENTIFIER.test(variable.name))
-      this.#fail(node, "has a name that is no identifier", undefined, undefined, NAME_HINT);
+      this.#fail(node, "has a name that is not an identifier", undefined, undefined, NAME_HINT);
     const earlier = this.#declaredBy[id];
     if (earlier !== undefined)
       this.#fail(node, `declares variable ${id} again`, earlier, "first declared here");

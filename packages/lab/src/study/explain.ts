@@ -11,7 +11,7 @@ export interface ExplainOptions {
   readonly remedies: Remedies;
   /** Bytes that every candidate has to read once, and whose they are: "q, k and v". */
   readonly compulsoryRead: { readonly bytes: number; readonly of: string };
-  /** The candidate in words; null for one that is no point of the space. */
+  /** The candidate in words; null for one that is not a point of the space. */
   readonly description: string | null;
 }
 
@@ -38,6 +38,6 @@ export function explainModelled(
   }
   const resident = Number(details["residentWorkgroups"]);
   const fits = `${resident === 1 ? "1 workgroup fits" : `${resident} workgroups fit`} on a multiprocessor.`;
-  observations.push(`${description ?? "A kernel that is no point of the space"}; ${fits}`);
+  observations.push(`${description ?? "A kernel that is not a point of the space"}; ${fits}`);
   return { bottleneck, observations, axes: remedies[bottleneck] };
 }

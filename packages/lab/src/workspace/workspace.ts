@@ -175,7 +175,7 @@ function refuseForeign(root: string): void {
   if (readdirSync(root).every((name) => name === ".git" && existsSync(join(root, name, "evolver")))) return;
   throw new EvolverError(
     "WORKSPACE_NOT_EMPTY",
-    `The folder ${root} is not empty and is no Evolver workspace.`,
+    `The folder ${root} is not empty and is not an Evolver workspace.`,
     {
       hint: "name an empty or new folder with --workspace DIR; nothing was changed",
     },

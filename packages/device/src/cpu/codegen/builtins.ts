@@ -73,7 +73,7 @@ export function pushBuiltinLanes(e: Emitter, builtin: BuiltinName, chunk: number
 export function pushParameter(e: Emitter, name: string): void {
   const index = e.ir.params.findIndex((param) => param.name === name);
   const param = e.ir.params[index];
-  if (param?.kind !== "scalar") throw new Error(`"${name}" is no scalar parameter`);
+  if (param?.kind !== "scalar") throw new Error(`"${name}" is not a scalar parameter`);
   e.f.get(e.argumentBase).memory(representations[param.type].load, ARGUMENTS.params + 4 * index, 2);
 }
 

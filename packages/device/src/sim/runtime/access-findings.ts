@@ -43,7 +43,7 @@ export class AccessFindings {
 
   #misaligned(access: Access, width: number): void {
     const { memory, element } = access;
-    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.#context.nameOf(memory)} starts at ${element}, which is no multiple of ${width}`;
+    const message = `${width === 8 ? "an" : "a"} ${width}-element access to ${this.#context.nameOf(memory)} starts at ${element}, which is not a multiple of ${width}`;
     this.#add("misaligned-access", message, access);
   }
 

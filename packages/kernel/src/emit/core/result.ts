@@ -1,4 +1,4 @@
-/** What an emitter gives back: the source text, how to launch it, and what became of each request. */
+/** The result of an emitter: the source text, how to launch it, and how each request was translated. */
 
 import type { EmitTarget } from "../targets.ts";
 import { EvolverError } from "@evolver/base";

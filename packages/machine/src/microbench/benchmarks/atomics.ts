@@ -30,7 +30,7 @@ function wordOf(gpu: Gpu, spread: Spread, zero: U32): U32 {
 const sharing = (spread: Spread, subgroup: number): number =>
   spread === "one" ? BLOCK : spread === "subgroup" ? Math.min(subgroup, BLOCK) : 1;
 
-/** What an invocation adds each time: more than one value, lest they be counted instead of added. */
+/** What an invocation adds each time: different values, so that a compiler cannot count them instead of adding. */
 const amount = (gpu: Gpu): U32 => gpu.localIndex.and(3).add(1);
 
 function addMany(gpu: Gpu, counters: AtomicArray<"u32">, word: U32, iterations: U32): U32 {
