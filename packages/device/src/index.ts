@@ -6,7 +6,7 @@ export * from "./core/findings.ts";
 export * from "./core/half.ts";
 export * from "./core/launch.ts";
 export type { NativeOptions } from "./core/native-options.ts";
-export * from "./core/open.ts";
+export * from "./open.ts";
 export * from "./core/residency.ts";
 export * from "./core/device-rows.ts";
 export * from "./plan/index.ts";

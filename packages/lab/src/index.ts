@@ -9,7 +9,7 @@ export { mostPromising } from "./cycle/time-predictor.ts";
 export { openJudgeProcess } from "./judge/client.ts";
 export { openJudgeInProcess } from "./judge/in-process.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
-export { measureWallClock } from "./judge/wall-clock.ts";
+export { measureWallClock } from "./study/wall-clock.ts";
 export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
 export {
   objectiveKey,

@@ -4,7 +4,7 @@
 
 export { startOf } from "./cycle/start.ts";
 export { checkCandidatePlan } from "./judge/candidate-plan.ts";
-export { compareOutputs, compareUnknown, trivialAnswer } from "./judge/outputs.ts";
+export { compareOutputs, compareUnknown, trivialAnswer } from "./study/compare-outputs.ts";
 export { parseAnswer, parseQuestion } from "./judge/protocol.ts";
 export { PlanRunner } from "./judge/runner.ts";
 export { explainFailure } from "./workspace/files.ts";

@@ -15,7 +15,7 @@ import { benchWarnings } from "../bench-warnings.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { deviceOption, list } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
-import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
+import { checkFile, checkFolder, writeOutput } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
 
 interface BenchOptions {

@@ -5,7 +5,7 @@ import { EvolverError } from "@evolver/base";
 import { emitTargets, isCppTarget, type EmitTarget } from "@evolver/kernel";
 import { emitSuite, findTests } from "@evolver/machine";
 import { EXIT, printJson, printText } from "../output.ts";
-import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
+import { checkFile, checkFolder, writeOutput } from "../output-files.ts";
 
 export interface EmitMicrobenchOptions {
   readonly target: EmitTarget;

@@ -6,7 +6,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText } from "../output.ts";
-import { checkFile, checkFolder, writeOutput } from "../outputs.ts";
+import { checkFile, checkFolder, writeOutput } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
 import { addStudyArgument, studyWith } from "../study-options.ts";
 

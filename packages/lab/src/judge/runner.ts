@@ -18,7 +18,7 @@ import type {
   Sampling,
 } from "@evolver/device";
 import type { VerdictStatus } from "./verdict.ts";
-import type { Outputs } from "./outputs.ts";
+import type { Outputs } from "../study/compare-outputs.ts";
 
 export interface Run {
   readonly outputs: Outputs;

@@ -24,7 +24,7 @@ import { checkCandidatePlan, type PlanSignature } from "./candidate-plan.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
-import { compareOutputs, compareUnknown, ignoredInputs, trivialAnswer } from "./outputs.ts";
+import { compareOutputs, compareUnknown, ignoredInputs, trivialAnswer } from "../study/compare-outputs.ts";
 import { PlanRunner, faultOf } from "./runner.ts";
 import { Answers, Data, Truths } from "./truths.ts";
 

@@ -4,7 +4,7 @@ import { canonicalJson } from "@evolver/base";
 import type { Case } from "../study/case.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import type { JudgeDevices } from "./devices.ts";
-import type { Outputs } from "./outputs.ts";
+import type { Outputs } from "../study/compare-outputs.ts";
 import { PlanRunner } from "./runner.ts";
 
 /** Cases to verify on, to verify on again and to time. */

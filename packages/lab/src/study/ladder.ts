@@ -16,7 +16,7 @@ import {
   type RungText,
 } from "@evolver/device";
 import type { MachineProfile } from "@evolver/machine";
-import { compareOutputs } from "../judge/outputs.ts";
+import { compareOutputs } from "./compare-outputs.ts";
 import type { Expected } from "./case.ts";
 import { defaultMachine } from "./machine.ts";
 import type { Inputs } from "./measure.ts";

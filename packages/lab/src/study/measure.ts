@@ -10,7 +10,7 @@ import {
   type RunnablePlan,
 } from "@evolver/device";
 import type { MachineProfile } from "@evolver/machine";
-import { measureWallClock } from "../judge/wall-clock.ts";
+import { measureWallClock } from "./wall-clock.ts";
 import type { Measurement, MeasureContext } from "./measurement.ts";
 import { countPlan, modelledMeasurement, type CountedPlan } from "./modelled.ts";
 import type { Target } from "./target.ts";

@@ -1,7 +1,7 @@
 /** What is known of the built-in indices across the lanes of a subgroup, from the size of the workgroup alone. */
 
 import type { BuiltinName } from "@evolver/kernel";
-import { affine, alignmentOf, MAX_ALIGN, uniform, VARYING, type LanePattern } from "./lane-pattern.ts";
+import { affine, alignmentOf, MAX_ALIGN, uniform, VARYING, type LanePattern } from "../lane-pattern.ts";
 
 export interface KernelSize {
   readonly workgroup: readonly [number, number, number];

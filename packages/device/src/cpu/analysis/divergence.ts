@@ -23,7 +23,7 @@ import {
   uniform,
   VARYING,
   type LanePattern,
-} from "./lane-pattern.ts";
+} from "../lane-pattern.ts";
 import { isControl, isExit, type ControlNode, type NodeOf } from "./node-classes.ts";
 import { subgroupPattern } from "./subgroup-patterns.ts";
 

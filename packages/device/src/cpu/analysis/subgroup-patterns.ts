@@ -3,7 +3,7 @@
 import { assertNever } from "@evolver/base";
 import type { SubgroupOp } from "@evolver/kernel";
 import { rowOf } from "../lookup.ts";
-import { uniform, VARYING, type LanePattern } from "./lane-pattern.ts";
+import { uniform, VARYING, type LanePattern } from "../lane-pattern.ts";
 
 /** `by index`: the second operand says which lane to read, and the result is uniform where that is. */
 const results: Readonly<Record<SubgroupOp, "uniform" | "varying" | "by index">> = Object.freeze({

@@ -7,7 +7,7 @@
 import type { KernelIR, Memory, Value, Variable } from "@evolver/kernel";
 import type { Dataflow } from "../analysis/dataflow.ts";
 import type { Divergence } from "../analysis/divergence.ts";
-import type { LanePattern } from "../analysis/lane-pattern.ts";
+import type { LanePattern } from "../lane-pattern.ts";
 import type { Partition } from "../analysis/regions.ts";
 import type { OperationSite } from "../operations/operation.ts";
 import { laneBits, representations, splat } from "../operations/representation.ts";

@@ -13,7 +13,7 @@ import {
   uniform,
   VARYING,
   type LanePattern,
-} from "../analysis/lane-pattern.ts";
+} from "../lane-pattern.ts";
 
 interface PatternOperands {
   /** None of them varying. */

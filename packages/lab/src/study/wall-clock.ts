@@ -5,7 +5,7 @@
 
 import { median } from "@evolver/base";
 import { isClocked, type RunnablePlan } from "@evolver/device";
-import type { MeasureContext, Measurement } from "../study/measurement.ts";
+import type { MeasureContext, Measurement } from "./measurement.ts";
 
 const DEFAULT_ROUNDS = 15;
 const WARM_UP = 2;

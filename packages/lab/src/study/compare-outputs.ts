@@ -2,7 +2,7 @@
 
 import { mean } from "@evolver/base";
 import type { AnyTypedArray } from "@evolver/device";
-import type { Case, Expected } from "../study/case.ts";
+import type { Case, Expected } from "./case.ts";
 
 export type Outputs = Readonly<Record<string, AnyTypedArray>>;
 

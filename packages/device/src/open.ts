@@ -2,14 +2,14 @@
 
 import { EvolverError } from "@evolver/base";
 import { openNative } from "#native-devices";
-import { openCpu } from "../cpu/index.ts";
-import type { CpuOptions } from "../cpu/index.ts";
-import type { Device, DeviceId, DeviceLimits } from "./device.ts";
-import { deviceIds, isDeviceId } from "./device-rows.ts";
-import { openSim } from "../sim/index.ts";
-import type { SimOptions } from "../sim/index.ts";
-import type { NativeOptions } from "./native-options.ts";
-import type { WebgpuOptions } from "../webgpu/options.ts";
+import { openCpu } from "./cpu/index.ts";
+import type { CpuOptions } from "./cpu/index.ts";
+import type { Device, DeviceId, DeviceLimits } from "./core/device.ts";
+import { deviceIds, isDeviceId } from "./core/device-rows.ts";
+import { openSim } from "./sim/index.ts";
+import type { SimOptions } from "./sim/index.ts";
+import type { NativeOptions } from "./core/native-options.ts";
+import type { WebgpuOptions } from "./webgpu/options.ts";
 
 /** What `openDevice` takes for each device. */
 export interface DeviceOptions {
