@@ -11,10 +11,9 @@ import {
   type InfixOperator,
   type Operand,
 } from "../core/expression.ts";
+import { named, operator, type Pair } from "../core/common-operations.ts";
 import type { Operation, OperationTable } from "../core/operation-table.ts";
 import { cppLiteral } from "./language.ts";
-
-type Pair = readonly [Operand, Operand];
 
 /** An i32 as unsigned: signed overflow is undefined in C++, and wraps in the IR. */
 function asUnsigned(operand: Operand): Expression {
@@ -24,21 +23,14 @@ function asUnsigned(operand: Operand): Expression {
 
 const fromUnsigned = (unsigned: Expression): Expression => ({ ...call("int", unsigned), unsigned });
 
-const wrapping = (operator: InfixOperator, a: Operand, b: Operand): Expression =>
-  fromUnsigned(infix(operator, asUnsigned(a), asUnsigned(b)));
+const wrapping = (text: InfixOperator, a: Operand, b: Operand): Expression =>
+  fromUnsigned(infix(text, asUnsigned(a), asUnsigned(b)));
 
 const arithmetic =
-  (operator: InfixOperator): Operation =>
+  (text: InfixOperator): Operation =>
   (operands, { result }) => {
     const [a, b] = operands as Pair;
-    return result === "i32" ? wrapping(operator, a, b) : infix(operator, a, b);
-  };
-
-const compare =
-  (operator: InfixOperator): Operation =>
-  (operands) => {
-    const [a, b] = operands as Pair;
-    return infix(operator, a, b);
+    return result === "i32" ? wrapping(text, a, b) : infix(text, a, b);
   };
 
 /** A function of floats whose result a shorter type rounds rightly, or holds exactly. */
@@ -69,18 +61,13 @@ const noted =
 const isBF16 = (type: HalfType): boolean => type === "bf16";
 const always = (): boolean => true;
 
-const plainCall =
-  (name: string): Operation =>
-  (operands) =>
-    call(name, ...operands);
-
 /** Integer division by a positive literal needs no test of the divisor. */
 const division =
-  (operator: "/" | "%", unsignedHelper: string, signedHelper: string, floors: boolean): Operation =>
+  (text: "/" | "%", unsignedHelper: string, signedHelper: string, floors: boolean): Operation =>
   (operands, { result, helper }) => {
     const [a, b] = operands as Pair;
     const isSafe = typeof b.constant === "number" && b.constant > 0;
-    if (isSafe && (result === "u32" || !floors)) return infix(operator, a, b);
+    if (isSafe && (result === "u32" || !floors)) return infix(text, a, b);
     return call(helper(result === "u32" ? unsignedHelper : signedHelper), a, b);
   };
 
@@ -93,10 +80,10 @@ const extreme =
   };
 
 const bitwise =
-  (operator: InfixOperator, logical: InfixOperator): Operation =>
+  (text: InfixOperator, logical: InfixOperator): Operation =>
   (operands, { result }) => {
     const [a, b] = operands as Pair;
-    return infix(result === "bool" ? logical : operator, a, b);
+    return infix(result === "bool" ? logical : text, a, b);
   };
 
 /** A shift's amount modulo 32. */
@@ -137,7 +124,7 @@ const counting =
 const shared: Omit<OperationTable, "mul" | "toI32" | "toU32"> = {
   add: noted(arithmetic("+"), isBF16, "add"),
   sub: noted(arithmetic("-"), isBF16, "sub"),
-  div: noted(compare("/"), always, "div"),
+  div: noted(operator("/"), always, "div"),
   divTrunc: division("/", "divide", "divide", false),
   divFloor: division("/", "divide", "divideFloor", true),
   remTrunc: division("%", "remainderOf", "remainderOf", false),
@@ -153,25 +140,25 @@ const shared: Omit<OperationTable, "mul" | "toI32" | "toU32"> = {
   fma: (operands, { result }) => call(isHalf(result) ? "fmaOf" : "fmaf", ...operands),
   select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
   sqrt: noted(throughFloat("sqrtf"), always, "sqrt"),
-  rsqrt: plainCall("rsqrtf"),
-  exp: plainCall("expf"),
-  exp2: plainCall("exp2f"),
-  exp2Flushed: plainCall("exp2f"),
-  log: plainCall("logf"),
-  log2: plainCall("log2f"),
-  sin: plainCall("sinf"),
-  cos: plainCall("cosf"),
-  tanh: plainCall("tanhf"),
+  rsqrt: named("rsqrtf"),
+  exp: named("expf"),
+  exp2: named("exp2f"),
+  exp2Flushed: named("exp2f"),
+  log: named("logf"),
+  log2: named("log2f"),
+  sin: named("sinf"),
+  cos: named("cosf"),
+  tanh: named("tanhf"),
   floor: throughFloat("floorf"),
   ceil: throughFloat("ceilf"),
   round: throughFloat("rintf"),
   trunc: throughFloat("truncf"),
-  eq: compare("=="),
-  ne: compare("!="),
-  lt: compare("<"),
-  le: compare("<="),
-  gt: compare(">"),
-  ge: compare(">="),
+  eq: operator("=="),
+  ne: operator("!="),
+  lt: operator("<"),
+  le: operator("<="),
+  gt: operator(">"),
+  ge: operator(">="),
   and: bitwise("&", "&&"),
   or: bitwise("|", "||"),
   xor: bitwise("^", "!="),
@@ -211,8 +198,8 @@ export const cudaOperations: OperationTable = {
   mul: (operands, context) =>
     context.result === "f32" ? call("__fmul_rn", ...operands) : product(operands, context),
   exp2Flushed: (operands, { helper }) => call(helper("exp2Flushed"), ...operands),
-  toI32: toInteger("i32", plainCall("__float2int_rz")),
-  toU32: toInteger("u32", plainCall("__float2uint_rz")),
+  toI32: toInteger("i32", named("__float2int_rz")),
+  toU32: toInteger("u32", named("__float2uint_rz")),
 };
 
 /** HIP files say `#pragma clang fp contract(off)`; conversions out of range are undefined there and need a function. */

@@ -12,6 +12,7 @@ import {
   type InfixOperator,
   type Operand,
 } from "../core/expression.ts";
+import { helped, operator, type Pair } from "../core/common-operations.ts";
 import { ofType, type RequestHelper } from "../core/helpers.ts";
 import type { Operation, OperationTable } from "../core/operation-table.ts";
 
@@ -38,20 +39,11 @@ function wrap(expression: Expression, type: ScalarType, helper: RequestHelper = 
   }
 }
 
-type Pair = readonly [Operand, Operand];
-
 const arithmetic =
-  (operator: InfixOperator): Operation =>
+  (text: InfixOperator): Operation =>
   (operands, { result, helper }) => {
     const [a, b] = operands as Pair;
-    return wrap(infix(operator, a, b), result, helper);
-  };
-
-const compare =
-  (operator: InfixOperator): Operation =>
-  (operands) => {
-    const [a, b] = operands as Pair;
-    return infix(operator, a, b);
+    return wrap(infix(text, a, b), result, helper);
   };
 
 const mathFunction =
@@ -60,11 +52,6 @@ const mathFunction =
     const result = call(`Math.${name}`, a as Operand);
     return rounds ? wrap(result, context.result, context.helper) : result;
   };
-
-const helperFunction =
-  (name: string): Operation =>
-  (operands, context) =>
-    call(context.helper(name), ...operands);
 
 /** Integer division by a literal other than 0 needs no test of the divisor. */
 const division =
@@ -83,11 +70,11 @@ const extreme =
     call(isFloat(result) ? helper(`${name}F32`) : `Math.${name}`, ...operands);
 
 const bitwise =
-  (operator: InfixOperator, logical: InfixOperator): Operation =>
+  (text: InfixOperator, logical: InfixOperator): Operation =>
   (operands, { result }) => {
     const [a, b] = operands as Pair;
     if (result === "bool") return infix(logical, a, b);
-    return result === "u32" ? wrap(infix(operator, a, b), "u32") : infix(operator, a, b);
+    return result === "u32" ? wrap(infix(text, a, b), "u32") : infix(text, a, b);
   };
 
 const bit = (a: Operand): Expression => choice(a, one, zero);
@@ -147,9 +134,9 @@ export const jsOperations: OperationTable = {
   select: ([condition, a, b]) => choice(condition as Operand, a as Operand, b as Operand),
   sqrt: mathFunction("sqrt", true),
   rsqrt: ([a]) => call("fround", infix("/", one, call("Math.sqrt", a as Operand))),
-  exp: helperFunction("exp"),
-  exp2: helperFunction("exp2"),
-  exp2Flushed: helperFunction("exp2"),
+  exp: helped("exp"),
+  exp2: helped("exp2"),
+  exp2Flushed: helped("exp2"),
   log: mathFunction("log", true),
   log2: mathFunction("log2", true),
   sin: mathFunction("sin", true),
@@ -157,14 +144,14 @@ export const jsOperations: OperationTable = {
   tanh: mathFunction("tanh", true),
   floor: mathFunction("floor", false),
   ceil: mathFunction("ceil", false),
-  round: helperFunction("round"),
+  round: helped("round"),
   trunc: mathFunction("trunc", false),
-  eq: compare("==="),
-  ne: compare("!=="),
-  lt: compare("<"),
-  le: compare("<="),
-  gt: compare(">"),
-  ge: compare(">="),
+  eq: operator("==="),
+  ne: operator("!=="),
+  lt: operator("<"),
+  le: operator("<="),
+  gt: operator(">"),
+  ge: operator(">="),
   and: bitwise("&", "&&"),
   or: bitwise("|", "||"),
   xor: bitwise("^", "!=="),
@@ -181,7 +168,7 @@ export const jsOperations: OperationTable = {
     const [a, b] = operands as Pair;
     return infix(result === "u32" ? ">>>" : ">>", a, b);
   },
-  popcount: helperFunction("popcount"),
+  popcount: helped("popcount"),
   clz: ([a]) => call("Math.clz32", a as Operand),
   toI32: toInteger("i32"),
   toU32: toInteger("u32"),

@@ -4,6 +4,7 @@
  */
 
 import { isFloat } from "../../ir/types.ts";
+import { helped, named, operator, type Pair } from "../core/common-operations.ts";
 import {
   call,
   COMPARE,
@@ -21,28 +22,9 @@ import type { Operation, OperationTable } from "../core/operation-table.ts";
 export const chosen = (condition: Expression, value: Expression, otherwise: Expression): Expression =>
   call("select", otherwise, value, condition);
 
-type Pair = readonly [Operand, Operand];
-
 /** A comparison before other arguments could be read as a template list: `f(a < b, c > d)`. */
 const argument = (operand: Expression): Expression =>
   operand.precedence >= COMPARE ? simple(parenthesised(operand)) : operand;
-
-const operator =
-  (text: InfixOperator): Operation =>
-  (operands) => {
-    const [a, b] = operands as Pair;
-    return infix(text, a, b);
-  };
-
-const named =
-  (name: string): Operation =>
-  (operands) =>
-    call(name, ...operands);
-
-const helped =
-  (name: string): Operation =>
-  (operands, { helper }) =>
-    call(helper(name), ...operands);
 
 const floors =
   (plain: InfixOperator, helperName: string): Operation =>
