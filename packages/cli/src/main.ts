@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { EvolverError } from "@evolver/base";
 import type { CommandContext, MakeCommand } from "./command.ts";
 import { EXIT, printError } from "./output.ts";
+import { version } from "./version.ts";
 
 /** In the order of the help. Each is loaded only when it is run or its help is shown. */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
@@ -53,7 +54,7 @@ async function buildProgram(context: CommandContext): Promise<Command> {
     .description(
       "A GPU lab that improves kernels: write them in TypeScript, verify and measure them, make them faster in cycles.",
     )
-    .version("0.1.0");
+    .version(version());
   const [first = ""] = context.args;
   const wanted = Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
   for (const name of wanted) {

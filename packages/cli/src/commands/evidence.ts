@@ -1,6 +1,5 @@
 /** `evolver evidence collect`: runs measurements on this machine and keeps what they say, for tables, charts and guides. */
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { collect, findCommands, machineCommands, type Collected } from "@evolver/guide";
@@ -11,6 +10,7 @@ import { newCommand, type MakeCommand } from "../command.ts";
 import { list } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { openProgress } from "../progress.ts";
+import { version } from "../version.ts";
 
 interface CollectFlags {
   readonly only?: readonly string[];
@@ -83,9 +83,4 @@ async function collectEvidence(all: readonly EvidenceCommand[], flags: CollectFl
 function lineOf({ name, status, why, exitCode, seconds }: Collected): string {
   const detail = why ?? `${seconds} s${exitCode === 0 ? "" : `, exit code ${exitCode}`}`;
   return `${name.padEnd(20)} ${status.padEnd(8)} ${detail}`;
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { readonly version: string }).version;
 }
