@@ -33,7 +33,7 @@ describe("types in index.ts", () => {
       {
         path: "packages/kernel/src/a/index.ts",
         line: 2,
-        message: "A lives in index.ts: give it a file of its own",
+        message: "A lives in index.ts: give it its own file",
       },
     ]);
   });
