@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { comparisons, parseNcuCsv, readEvidence } from "@evolver/guide";
-import { someStudy } from "./some-study.ts";
+import { someStudy } from "./support/some-study.ts";
 
 const HEADER = `"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","launch__registers_per_thread","l1tex__t_sector_hit_rate.pct"`;
 const UNITS = `"","","","","","","","","","","","byte","register/thread","%"`;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { COLUMNS, comparisons, EVIDENCE_BLOCKS, evidenceBlocks } from "@evolver/guide";
-import { CHAMPION, FLOPS, SHAPE, someStudy } from "./some-study.ts";
+import { CHAMPION, FLOPS, SHAPE, someStudy } from "./support/some-study.ts";
 
 const wrapped = (result: unknown): unknown => ({
   command: "some command",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { evolve, objectiveSlug, readRecords } from "@evolver/lab";
 import type { EvolveEvent, EvolveOptions, EvolveResult } from "@evolver/lab";
-import { fakeStudy, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./support/fake-study.ts";
 
 let folder: string;
 const workspace = (): string => join(folder, "workspace");

@@ -6,7 +6,7 @@ import { openJudgeInProcess, type Judge, type Study, type Verdict } from "@evolv
 import { checkCandidatePlan } from "@evolver/lab/internal";
 import { compareOutputs } from "@evolver/lab/internal";
 import { PlanRunner } from "@evolver/lab/internal";
-import { halfCase, halfPlan, halfStudy, halfTruth, type Fault } from "./half-study.ts";
+import { halfCase, halfPlan, halfStudy, halfTruth, type Fault } from "./support/half-study.ts";
 
 describe.each(["f16", "bf16"] as const)("plans of %s", (type) => {
   describe.each(["sim", "cpu"] as const)("on %s", (id) => {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openJudgeInProcess, openJudgeProcess } from "@evolver/lab";
 import type { Candidate, Judge, JudgeRequest, Study, Verdict } from "@evolver/lab";
 import type { Expectation } from "./cheats/cheat.ts";
-import { until } from "./until.ts";
-import { deaf, loose, notANumber, partly, toy, trapped } from "./toy.ts";
+import { until } from "./support/until.ts";
+import { deaf, loose, notANumber, partly, toy, trapped } from "./support/toy-study.ts";
 
 /** A deadline that no test reaches. */
 const NEVER_MS = 2 ** 31 - 1;

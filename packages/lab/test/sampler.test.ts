@@ -2,7 +2,7 @@ import { Random, deriveSeed } from "@evolver/base";
 import { describe, expect, it } from "vitest";
 import { compareSamplers, pointKey, samplerNamed, spaceSize } from "@evolver/lab";
 import type { Axis, Memory, Space, OpenStudy } from "@evolver/lab";
-import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
+import { fakeBaseline, fakeStudy, fakeTime, openFakeJudge } from "./support/fake-study.ts";
 
 async function openFake(): Promise<OpenStudy> {
   return fakeStudy.open({ size: 1 }, { id: "sim" });

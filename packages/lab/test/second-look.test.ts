@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
 import { evolve, readRecords } from "@evolver/lab";
 import type { EvolveResult, Point } from "@evolver/lab";
-import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
+import { fakeStudy, fakeTime, openFakeJudge } from "./support/fake-study.ts";
 
 let folder: string;
 

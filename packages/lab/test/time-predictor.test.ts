@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
 import { DEFAULT_POLICY, evolve, readRecords } from "@evolver/lab";
 import type { EvolveOptions, EvolveResult, Point, Study } from "@evolver/lab";
-import { fakeStudy, fakeTime, openFakeJudge } from "./fake.ts";
+import { fakeStudy, fakeTime, openFakeJudge } from "./support/fake-study.ts";
 
 let folder: string;
 beforeEach(() => {

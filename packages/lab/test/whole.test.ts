@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareSamplers, evolve, openJudgeProcess, readRecords } from "@evolver/lab";
-import { loose, toy } from "./toy.ts";
-import { until } from "./until.ts";
+import { loose, toy } from "./support/toy-study.ts";
+import { until } from "./support/until.ts";
 
 let folder: string;
 const workspace = (): string => join(folder, "workspace");
@@ -105,7 +105,7 @@ describe("the judge's process", () => {
   it("ends with its whole group when the lab is killed, even while it is stuck", async () => {
     const script = `
       import { openJudgeProcess } from ${JSON.stringify(import.meta.resolve("@evolver/lab"))};
-      import { trapped } from ${JSON.stringify(join(import.meta.dirname, "toy.ts"))};
+      import { trapped } from ${JSON.stringify(join(import.meta.dirname, "support", "toy-study.ts"))};
       const judge = await openJudgeProcess(trapped, {}, { device: "sim" });
       const point = { rows: 1, vector: 1, weights: "global", unroll: 2 };
       await judge.judge({ candidate: { kind: "point", point }, seed: 1, known: {}, champion: null, deadlineMs: 2 ** 31 - 1 });`;

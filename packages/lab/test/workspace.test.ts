@@ -17,9 +17,9 @@ import { Random } from "@evolver/base";
 import { Workspace, evolve, readRecords } from "@evolver/lab";
 import type { EvolveResult } from "@evolver/lab";
 import { explainFailure } from "@evolver/lab/internal";
-import { fakeStudy, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./support/fake-study.ts";
 
-const SCRIPT = join(import.meta.dirname, "run-fake.ts");
+const SCRIPT = join(import.meta.dirname, "support", "run-fake-study.ts");
 
 let folder: string;
 let workspace: string;

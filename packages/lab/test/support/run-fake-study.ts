@@ -1,12 +1,12 @@
 /**
- * A run on the fake study as a process of its own, to be killed: node run-fake.ts WORKSPACE CYCLES [GATE]. It judges only
+ * A run on the fake study as a process of its own, to be killed: node run-fake-study.ts WORKSPACE CYCLES [GATE]. It judges only
  * while there is a file GATE, if one is named.
  */
 
 import { existsSync } from "node:fs";
 import { EvolverError } from "@evolver/base";
 import { evolve } from "@evolver/lab";
-import { fakeStudy, openFakeJudge } from "./fake.ts";
+import { fakeStudy, openFakeJudge } from "./fake-study.ts";
 import { until } from "./until.ts";
 
 const [workspace = "", cycles = "1", gate] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { buffer, f32, kernel } from "@evolver/kernel";
 import { Random, type Json } from "@evolver/base";
 import type { Plan } from "@evolver/device";
 import type { Case, Expected, MeasureContext, Measurement, Point, OpenStudy, Study } from "@evolver/lab";
-import type { MatvecShape } from "./cheats/matvec.ts";
+import type { MatvecShape } from "../cheats/matvec.ts";
 import { measureWallClock } from "@evolver/lab";
 
 type ToyPoint = {
