@@ -1,6 +1,6 @@
 /** The device's own interface: buffers, what it refuses and with which code, and its end. */
 
-import { atomic, buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
+import { atomic, buffer, f32, i32, kernel, SUBGROUP_SIZES, u32 } from "@evolver/kernel";
 import { openSim } from "@evolver/device";
 import type { Args } from "@evolver/kernel";
 import type { AnyTypedArray, Device, DeviceBuffer, Launch } from "@evolver/device";
@@ -292,7 +292,7 @@ const tooLarge: DeviceCase = {
     await refuses("INVALID_WORKGROUP", "a subgroup operation where a subgroup is not full", () =>
       device.compile(partial),
     );
-    const foreignWidth = [4, 8, 16, 32, 64, 128].find((other) => !limits.subgroupSizes.includes(other));
+    const foreignWidth = SUBGROUP_SIZES.find((other) => !limits.subgroupSizes.includes(other));
     if (foreignWidth === undefined) return;
     const built = kernel("built", { ...plain, workgroup: [128] }, ({ y }, gpu) => y.set(gpu.localIndex, 1));
     await refuses("UNSUPPORTED_SUBGROUP", `a kernel built for subgroups of ${foreignWidth}`, () =>

@@ -1,7 +1,7 @@
 /** The device itself. It gives the simulator's results bit for bit on kernels that are correct, and checks nothing. */
 
 import { EvolverError } from "@evolver/base";
-import { hash } from "@evolver/kernel";
+import { hash, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import { buildFor } from "../core/build.ts";
 import type { Device, DeviceLimits, TypedArrayOf } from "../core/device.ts";
@@ -25,7 +25,6 @@ export interface CpuOptions {
   readonly workers?: number;
 }
 
-const SUBGROUP_SIZES = Object.freeze([4, 8, 16, 32, 64, 128]);
 const MAX_WORKERS = 64;
 
 /** Opens the cpu device. Throws INVALID_OPTION, or DEVICE_UNAVAILABLE where no shared memory can be made. */
@@ -59,7 +58,7 @@ export class CpuDevice implements Device, CpuHost {
     this.name = `${processorName()}, ${this.workers} ${this.workers === 1 ? "thread" : "threads"}`;
     this.limits = Object.freeze({
       subgroupSizes: SUBGROUP_SIZES,
-      maxInvocationsPerWorkgroup: 1024,
+      maxInvocationsPerWorkgroup: MAX_INVOCATIONS,
       maxSharedBytes: 2 ** 20,
       maxBufferBytes: Math.min(2 ** 31, this.memory.maximumBytes),
       maxWorkgroups: 2 ** 30,

@@ -1,6 +1,7 @@
 /** What a simulator can be asked for. */
 
 import { EvolverError } from "@evolver/base";
+import { emitTargets, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
 import type { DeviceLimits } from "../core/device.ts";
 
 export interface SimOptions {
@@ -28,9 +29,10 @@ export interface SimOptions {
 export type ResolvedSimOptions = Required<Omit<SimOptions, "seed">> & Pick<SimOptions, "seed">;
 
 export const simLimits: DeviceLimits = Object.freeze({
-  subgroupSizes: Object.freeze([4, 8, 16, 32, 64, 128]),
-  maxInvocationsPerWorkgroup: 1024,
-  maxSharedBytes: 232_448,
+  subgroupSizes: SUBGROUP_SIZES,
+  maxInvocationsPerWorkgroup: MAX_INVOCATIONS,
+  // As much as any target has, so that what runs somewhere can be checked here.
+  maxSharedBytes: emitTargets.cuda.workgroup.sharedBytes,
   maxBufferBytes: 2 ** 32,
   maxWorkgroups: 2 ** 31 - 1,
 });

@@ -1,11 +1,11 @@
 /** The part of the verifier that looks at a kernel's header: names, parameters, shared memory, phase barriers, sizes. */
 
+import { MAX_INVOCATIONS, SUBGROUP_SIZES } from "../ir/limits.ts";
 import type { KernelIR } from "../ir/nodes.ts";
 import { elementTypes, scalarTypes, wordTypes } from "../ir/types.ts";
 import { IDENTIFIER, NAME_HINT, invalid } from "./invalid.ts";
 
 const ACCESSES: readonly unknown[] = ["read", "write", "read_write"];
-const MAX_INVOCATIONS = 1024;
 /** What CUDA's mbarrier counts up to. */
 const MAX_ARRIVALS = 2 ** 20 - 1;
 
@@ -59,8 +59,7 @@ export function checkHeader(ir: KernelIR): void {
   }
 
   const { subgroupSize: width, workgroupSize } = ir;
-  if (!isCount(width, 4) || width > 128 || (width & (width - 1)) !== 0)
-    fail(`the subgroup size ${width} is not a power of two from 4 to 128`);
+  if (!SUBGROUP_SIZES.includes(width)) fail(`the subgroup size ${width} is not a power of two from 4 to 128`);
   if (workgroupSize.length !== 3 || !workgroupSize.every((size) => isCount(size, 1)))
     fail(`the workgroup size [${workgroupSize.join(", ")}] is not three integers from 1`);
   const invocations = workgroupSize[0] * workgroupSize[1] * workgroupSize[2];

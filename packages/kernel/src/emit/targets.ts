@@ -1,5 +1,7 @@
 /** The facts about each target that kernels are emitted for, one row each. emit.ts does the emitting. */
 
+import { MAX_INVOCATIONS } from "../ir/limits.ts";
+
 export interface TargetRow {
   /** For people. */
   readonly title: string;
@@ -16,7 +18,7 @@ export interface TargetRow {
 const KIB = 1024;
 
 /** Of compute capability 9.0, the most that any target gives; smaller GPUs say so at the launch. */
-const CUDA_WORKGROUP = { invocations: 1024, sharedBytes: 227 * KIB } as const;
+const CUDA_WORKGROUP = { invocations: MAX_INVOCATIONS, sharedBytes: 227 * KIB } as const;
 
 export const emitTargets = Object.freeze({
   js: {
@@ -48,7 +50,7 @@ export const emitTargets = Object.freeze({
     subgroupSizes: [32, 64],
     forwardProgress: true,
     // The local data share that the compiler allows a workgroup.
-    workgroup: { invocations: 1024, sharedBytes: 64 * KIB },
+    workgroup: { invocations: MAX_INVOCATIONS, sharedBytes: 64 * KIB },
   },
 } as const satisfies Readonly<Record<string, TargetRow>>);
 

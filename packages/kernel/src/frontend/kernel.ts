@@ -2,6 +2,7 @@
 
 import { analyseUniformity, verify } from "../analysis/index.ts";
 import { EvolverError } from "@evolver/base";
+import { SUBGROUP_SIZES } from "../ir/limits.ts";
 import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
 import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
 import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
@@ -91,7 +92,7 @@ export class Kernel<P extends Params = Params> {
 
   #record(options: Required<BuildOptions>): KernelIR {
     const { subgroup } = options;
-    if (![4, 8, 16, 32, 64, 128].includes(subgroup)) {
+    if (!SUBGROUP_SIZES.includes(subgroup)) {
       throw new EvolverError("INVALID_SUBGROUP", `${subgroup} is not a subgroup width`, {
         hint: "widths are powers of two from 4 to 128",
       });

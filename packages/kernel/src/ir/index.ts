@@ -1,6 +1,7 @@
 export * from "./atomics.ts";
 export * from "./builtins.ts";
 export { hash } from "./hash.ts";
+export * from "./limits.ts";
 export * from "./nodes.ts";
 export * from "./ops.ts";
 export { print, type PrintOptions } from "./print.ts";

@@ -4,6 +4,7 @@
  */
 
 import type { MachineFacts } from "@evolver/device";
+import { SUBGROUP_SIZES } from "@evolver/kernel";
 import { nonEmptyTextSchema, parseJsonWith, positiveSchema } from "@evolver/base";
 import * as v from "valibot";
 
@@ -39,7 +40,7 @@ const profileSchema = v.pipe(
     source: sourceSchema,
     subgroupSize: v.pipe(
       v.number(),
-      v.values([4, 8, 16, 32, 64, 128], "it must be a width of subgroups: 4, 8, 16, 32, 64 or 128"),
+      v.values(SUBGROUP_SIZES, "it must be a width of subgroups: 4, 8, 16, 32, 64 or 128"),
     ),
     multiprocessors: countedSchema,
     clockGHz: rateSchema,

@@ -1,6 +1,6 @@
 /** The `cuda` device: NVIDIA GPUs through the driver API. Node only. */
 
-import type { Emitted, KernelIR } from "@evolver/kernel";
+import { NATIVE_GRID, type Emitted, type KernelIR } from "@evolver/kernel";
 import type { CompiledCode } from "../driver/cache.ts";
 import type { NativeOptions } from "../../core/native-options.ts";
 import { deviceRows } from "../../core/device-rows.ts";
@@ -24,7 +24,6 @@ const ATTRIBUTE = {
 } as const;
 
 const MAX_DYNAMIC_SHARED_BYTES = 8;
-const MAX_GRID_X = 2 ** 31 - 1;
 const SUBGROUP = 32;
 
 /** Opens the GPU. @throws EvolverError CUDA_UNAVAILABLE */
@@ -86,7 +85,7 @@ export class CudaDevice extends GpuDevice {
   }
 
   override maxGridX(): number {
-    return MAX_GRID_X;
+    return NATIVE_GRID.x;
   }
 
   override prepareFunction(entry: Handle, { dynamicSharedBytes: bytes }: Emitted): void {

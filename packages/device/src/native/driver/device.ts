@@ -1,6 +1,13 @@
 /** A GPU behind a vendor's driver: buffers, programs, one stream, and time by the driver's events. Node only. */
 
-import type { Emitted, ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
+import {
+  NATIVE_GRID,
+  type Emitted,
+  type ElementType,
+  type Kernel,
+  type KernelIR,
+  type Params,
+} from "@evolver/kernel";
 import type { DriverDeviceId } from "../../core/device-rows.ts";
 import { buildFor } from "../../core/build.ts";
 import type {
@@ -55,7 +62,7 @@ export abstract class GpuDevice implements ClockedDevice, GpuOwner {
       maxInvocationsPerWorkgroup: facts.maxInvocationsPerWorkgroup,
       maxSharedBytes: facts.maxSharedBytes,
       maxBufferBytes: Number(total[0]),
-      maxWorkgroups: 2 ** 31 - 1,
+      maxWorkgroups: NATIVE_GRID.x,
     };
     this.stream = driver.out64((slot) => call.streamCreate(slot, STREAM_NON_BLOCKING), "making a stream");
     const event = (): Handle =>

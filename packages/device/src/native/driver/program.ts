@@ -1,6 +1,13 @@
 /** A kernel compiled for a GPU, and its launches. */
 
-import { emit, type Emitted, type EmitOptions, type KernelIR, type Params } from "@evolver/kernel";
+import {
+  emit,
+  NATIVE_GRID,
+  type Emitted,
+  type EmitOptions,
+  type KernelIR,
+  type Params,
+} from "@evolver/kernel";
 import koffi from "koffi";
 import type { ClockedProgram, Launch, RunResult } from "../../core/device.ts";
 import { assertOpen } from "../../core/buffer.ts";
@@ -10,9 +17,6 @@ import { GpuBuffer } from "./buffer.ts";
 import type { CompiledCode } from "./cache.ts";
 import { GPU_ERROR, type Handle } from "./driver.ts";
 import type { GpuOwner } from "./owner.ts";
-
-/** What the vendors' grids take on y and z. */
-const MAX_GRID_YZ = 65_535;
 
 /** Machine code of the kernel, loaded. */
 interface Loaded {
@@ -124,7 +128,7 @@ export class GpuProgram<P extends Params = Params> implements ClockedProgram<P> 
   #pack(resolved: ResolvedLaunch<GpuBuffer>): Prepared {
     const [x, y, z] = resolved.workgroups;
     const widest = this.#device.maxGridX(this.ir);
-    const isNative = x <= widest && y <= MAX_GRID_YZ && z <= MAX_GRID_YZ;
+    const isNative = x <= widest && y <= NATIVE_GRID.y && z <= NATIVE_GRID.z;
     const loaded = isNative ? this.#native : (this.#linear ??= this.#load({ grid: "linear" }));
     const names = loaded.emitted.kernelArguments;
     const bytes = Math.max(1, names.length) * 16;

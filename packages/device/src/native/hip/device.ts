@@ -1,6 +1,6 @@
 /** The `hip` device: AMD GPUs through HIP's run time. Node only. */
 
-import type { Emitted, KernelIR } from "@evolver/kernel";
+import { NATIVE_GRID, type Emitted, type KernelIR } from "@evolver/kernel";
 import type { CompiledCode } from "../driver/cache.ts";
 import type { NativeOptions } from "../../core/native-options.ts";
 import { deviceRows } from "../../core/device-rows.ts";
@@ -16,7 +16,6 @@ import {
 
 /** Work-items of a launch on one axis: AMD's packets count them in 32 bits. */
 const MAX_WORK_ITEMS = 2 ** 32 - 1;
-const MAX_GRID_X = 2 ** 31 - 1;
 
 /** Opens the GPU. @throws EvolverError HIP_UNAVAILABLE */
 export function openHip(options: NativeOptions = {}): HipDevice {
@@ -45,7 +44,7 @@ export class HipDevice extends GpuDevice {
   }
 
   override maxGridX({ workgroupSize: [x] }: KernelIR): number {
-    return Math.min(MAX_GRID_X, Math.floor(MAX_WORK_ITEMS / x));
+    return Math.min(NATIVE_GRID.x, Math.floor(MAX_WORK_ITEMS / x));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import { math, scalarTypes, subgroupOps } from "@evolver/kernel";
+import { math, MAX_SUBGROUP_SIZE, scalarTypes, subgroupOps } from "@evolver/kernel";
 import type { NumericType, SubgroupOp } from "@evolver/kernel";
 import type { AccessFindings } from "./access-findings.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
@@ -22,12 +22,16 @@ interface OperationSite<Op extends SubgroupOp = SubgroupOp> {
   readonly result: number;
 }
 
-const MAX_WIDTH = 128;
-
 /** Two arrays for intermediate results in each register file that an operand can be in. */
-const floats: readonly Registers[] = [new Float32Array(MAX_WIDTH), new Float32Array(MAX_WIDTH)];
-const signed: readonly Registers[] = [new Int32Array(MAX_WIDTH), new Int32Array(MAX_WIDTH)];
-const unsigned: readonly Registers[] = [new Uint32Array(MAX_WIDTH), new Uint32Array(MAX_WIDTH)];
+const floats: readonly Registers[] = [
+  new Float32Array(MAX_SUBGROUP_SIZE),
+  new Float32Array(MAX_SUBGROUP_SIZE),
+];
+const signed: readonly Registers[] = [new Int32Array(MAX_SUBGROUP_SIZE), new Int32Array(MAX_SUBGROUP_SIZE)];
+const unsigned: readonly Registers[] = [
+  new Uint32Array(MAX_SUBGROUP_SIZE),
+  new Uint32Array(MAX_SUBGROUP_SIZE),
+];
 const SCRATCH: Readonly<Record<NumericType, readonly Registers[]>> = {
   f32: floats,
   f16: floats,

@@ -17,6 +17,7 @@ import { hasAtomic, storesBefore } from "../core/uses.ts";
 import { subgroupOperations } from "../subgroups.ts";
 import { cudaAsyncHelpers } from "./async-helpers.ts";
 import { callOnPhase, cppFlow } from "./flow.ts";
+import { cppHosts } from "./hosts.ts";
 import { cppEntry, cppInputs } from "./entry.ts";
 import { cudaHalfHelpers, declareHalves } from "./half.ts";
 import { cppHelpers, subgroupHelpers } from "./helpers.ts";
@@ -146,7 +147,7 @@ function target(code: Code): Target {
       notes: ["subgroups are warps; buffers must not overlap; build with nvcc or NVRTC, no header needed"],
       prologue: () => [],
       phaseBarrierType: "unsigned long long",
-      staticSharedLimit: 48 * 1024,
+      staticSharedLimit: cppHosts.cuda.staticSharedBytes,
       compileOptions: ["--fmad=false"],
     }),
   };

@@ -18,6 +18,7 @@ import { callOnPhase, cppFlow } from "./flow.ts";
 import { cppEntry, cppInputs } from "./entry.ts";
 import { declareHalves, hipHalfHelpers } from "./half.ts";
 import { cppHelpers, subgroupHelpers } from "./helpers.ts";
+import { cppHosts } from "./hosts.ts";
 import { hipPrologue } from "./hip-prologue.ts";
 import { cppLanguage } from "./language.ts";
 import { cppMemory, startCopy, WORKGROUP_BARRIER } from "./memory.ts";
@@ -107,7 +108,7 @@ function target(code: Code): Target {
       notes: ["subgroups are wavefronts; buffers must not overlap"],
       prologue: (below) => [hipPrologue(below()), widthCheck(width)],
       phaseBarrierType: "PhaseBarrier",
-      staticSharedLimit: 64 * 1024,
+      staticSharedLimit: cppHosts.hip.staticSharedBytes,
       compileOptions: [],
     }),
   };

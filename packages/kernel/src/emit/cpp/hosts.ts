@@ -5,6 +5,9 @@
 
 import type { EmitTarget } from "../targets.ts";
 
+/** What a native grid takes on each axis. */
+export const NATIVE_GRID = Object.freeze({ x: 2 ** 31 - 1, y: 65_535, z: 65_535 });
+
 /** A launch as C++ texts. */
 interface LaunchText {
   readonly entryPoint: string;

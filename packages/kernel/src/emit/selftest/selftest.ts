@@ -4,14 +4,11 @@ import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
 import type { Emitted } from "../core/result.ts";
+import { NATIVE_GRID } from "../cpp/hosts.ts";
 import type { EmitTarget } from "../targets.ts";
 import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
 import { checkSelftest, type Selftest } from "./spec.ts";
-
-/** What CUDA and HIP take on y and z; on x it is 2³¹ − 1. */
-const MAX_GRID_YZ = 65_535;
-const MAX_GRID = 2 ** 31 - 1;
 
 /** A self-test's file, in place of the kernel's own. */
 export type EmittedSelftest = Pick<Emitted, "target" | "source" | "entryPoint" | "lowering" | "subgroupSize">;
@@ -37,13 +34,13 @@ export function emitSelftest(
   }
   checkSelftest(ir, selftest);
   const [x, y, z] = selftest.workgroups;
-  if (x * y * z > MAX_GRID || x * y * z < 1) {
+  if (x * y * z > NATIVE_GRID.x || x * y * z < 1) {
     throw new EvolverError(
       "SELFTEST_INVALID",
-      `a self-test launches 1 to ${MAX_GRID} workgroups, not ${x * y * z}`,
+      `a self-test launches 1 to ${NATIVE_GRID.x} workgroups, not ${x * y * z}`,
     );
   }
-  const grid = y > MAX_GRID_YZ || z > MAX_GRID_YZ ? "linear" : "native";
+  const grid = y > NATIVE_GRID.y || z > NATIVE_GRID.z ? "linear" : "native";
   const emitted = emit(ir, target, target === "js" ? {} : { grid });
   const source =
     target === "js"

@@ -1,0 +1,9 @@
+/** What every kernel keeps to, whatever it runs on. A device or target may give less; see DeviceLimits and emitTargets. */
+
+/** The widths that subgroups can have: powers of two. */
+export const SUBGROUP_SIZES: readonly number[] = Object.freeze([4, 8, 16, 32, 64, 128]);
+
+export const MAX_SUBGROUP_SIZE = 128;
+
+/** Of a workgroup. */
+export const MAX_INVOCATIONS = 1024;
