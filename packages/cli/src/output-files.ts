@@ -36,6 +36,21 @@ export async function checkFolder(path: string, ours: RegExp): Promise<void> {
   for (const name of names) if (ours.test(name)) await checkFile(join(path, name));
 }
 
+/**
+ * For a workspace: it may be made, or it is a folder that may be written. Nothing is put into one that exists, since another
+ * process may look for local changes there.
+ * @throws EvolverError OUTPUT_NOT_WRITTEN
+ */
+export async function checkWorkspaceFolder(path: string): Promise<void> {
+  await explained(path, async () => {
+    if (path === "") throw new Error("the name is empty");
+    const found = await statOf(resolve(path));
+    if (found === null) return tryFile(join(resolve(path), `.evolver-${process.pid}`));
+    if (!found.isDirectory()) throw new Error("it is not a folder");
+    await access(path, constants.W_OK);
+  });
+}
+
 /** Makes the folders too. @throws EvolverError OUTPUT_NOT_WRITTEN, with no part of that file written */
 export async function writeOutput(path: string, text: string): Promise<void> {
   await explained(path, async () => {

@@ -37,6 +37,8 @@ afterEach(() => vi.restoreAllMocks());
 const BENCH = "bench microbench --device cpu";
 const EMIT = "emit microbench --target hip --selftest";
 const GUIDE = "guide attention";
+const COLLECT = "evidence collect --only devices";
+const EVOLVE = "evolve softmax --cycles 1";
 
 it.each([
   [`${BENCH} --only=`, /option '--only <tests>' argument '' is invalid/],
@@ -67,6 +69,13 @@ it.each([
   [`${GUIDE} -o @file.md`, /OUTPUT_NOT_WRITTEN\]: @file /],
   [`${GUIDE} -o @file/x.md`, /OUTPUT_NOT_WRITTEN\][^]*@file is not a folder/],
   [`${GUIDE} -o /proc/nope/x.md`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/x\.md /],
+  [`${GUIDE} --evidence @new`, /EVIDENCE_NOT_FOUND\]: there is no folder @new/],
+  ["guide softmax --evidence @file", /EVIDENCE_NOT_FOUND\]: there is no folder @file/],
+  [`${COLLECT} -o /proc/nope`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope /],
+  [`${COLLECT} -o @file`, /OUTPUT_NOT_WRITTEN\]: @file /],
+  [`${EVOLVE} --workspace /proc/nope`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope /],
+  [`${EVOLVE} --workspace @file/x`, /OUTPUT_NOT_WRITTEN\][^]*@file is not a folder/],
+  [`${EVOLVE} --workspace=`, /OUTPUT_NOT_WRITTEN\][^]*name is empty/],
 ])("evolver %s", async (line, message) => {
   const before = readdirSync(folder, { recursive: true });
   expect(await main(line.replaceAll("@", `${folder}/`).split(" "))).toBe(2);

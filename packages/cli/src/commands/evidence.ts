@@ -9,6 +9,7 @@ import { Command } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { list } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
+import { checkFolder } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
 import { version } from "../version.ts";
 
@@ -58,6 +59,7 @@ async function collectEvidence(all: readonly EvidenceCommand[], flags: CollectFl
   const commands = findCommands(all, only ?? null).filter(
     ({ needs }) => device === undefined || needs.every((need) => need === device || !isEvidenceDevice(need)),
   );
+  await checkFolder(output, /\.json$/);
   const progress = openProgress();
   try {
     const collected = await collect({

@@ -9,6 +9,7 @@ import { ladderTable } from "./ladder.ts";
 import { stopOnSignals } from "../interruption.ts";
 import { deviceOption, integer, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
+import { checkWorkspaceFolder } from "../output-files.ts";
 import { openProgress, type Progress } from "../progress.ts";
 import { addStudyArgument, givenInput } from "../study-options.ts";
 
@@ -60,6 +61,7 @@ export const evolveCommand: MakeCommand = ({ args, finish }) =>
 async function evolve(name: string, options: EvolveFlags): Promise<number> {
   const study = await loadStudy(name);
   const given = givenInput(study, options);
+  await checkWorkspaceFolder(options.workspace);
   const progress = openProgress();
   const interruption = stopOnSignals(progress);
   try {

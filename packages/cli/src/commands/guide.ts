@@ -1,7 +1,7 @@
 /** `evolver guide`: a learner's guide to a ladder, as Markdown with pictures. */
 
 import type { Guide } from "@evolver/lab";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { newCommand, type MakeCommand } from "../command.ts";
@@ -44,6 +44,10 @@ async function guide(name: string, flags: GuideFlags): Promise<number> {
     await checkFile(output);
     await checkFolder(join(dirname(output), folder), /\.svg$/);
   }
+  if (evidence !== undefined && !isFolder(evidence))
+    throw new EvolverError("EVIDENCE_NOT_FOUND", `there is no folder ${evidence}`, {
+      hint: "name a folder with evidence, such as evidence/h200, or leave --evidence out",
+    });
   const progress = openProgress();
   try {
     const made = await study.guide({
@@ -63,6 +67,10 @@ async function guide(name: string, flags: GuideFlags): Promise<number> {
   } finally {
     progress.end();
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The document last: where it is, its pictures are. */
