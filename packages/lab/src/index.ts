@@ -51,7 +51,7 @@ export {
 export { countModuleCandidate, drawnWorkgroups, type ProblemWork } from "./study/module-candidate.ts";
 export { evenSample } from "./study/sample.ts";
 export { candidateSources, kernelFile, type CandidateParts } from "./study/sources.ts";
-export { targetOf, type Target } from "./study/target.ts";
+export { targetOf, timesFrom, type Target } from "./study/target.ts";
 export { integerOption, type StudyInput, type StudyOption } from "./study/option.ts";
 export type * from "./study/point.ts";
 export type * from "./study/report.ts";

@@ -21,6 +21,7 @@ import {
   orNull,
   parseMachine,
   targetOf,
+  timesFrom,
   type Case,
   type Explanation,
   type Measurement,
@@ -85,7 +86,7 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
     this.named = rungPoints(problem, subgroupSize, limits);
     this.baseline = this.named["k01"] as FlashPoint;
     this.inputTitle = input.title;
-    this.profile = target.measured ? `${target.name}, device clock` : machine.name;
+    this.profile = timesFrom(target, machine);
     if (target.clocked && canExtrapolate(problem)) {
       const predictor = new TimePredictor(openSim({ subgroup: subgroupSize, checks: false }));
       this.predict = orNull(async (point) => (await predictor.predict(point, problem)).model(machine).timeMs);

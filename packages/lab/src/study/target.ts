@@ -8,6 +8,7 @@ import {
   type DeviceLimits,
   type MachineFacts,
 } from "@evolver/device";
+import type { MachineProfile } from "@evolver/machine";
 import { defaultMachine } from "./machine.ts";
 
 export interface Target {
@@ -42,3 +43,7 @@ export async function targetOf(id: string): Promise<Target> {
     await device.close();
   }
 }
+
+/** Where a study's times come from, for people: the device's clock, or the machine that they are modelled for. */
+export const timesFrom = (target: Target, machine: MachineProfile): string =>
+  target.measured ? `${target.name}, device clock` : machine.name;

@@ -10,6 +10,7 @@ import {
   parseMachine,
   predictFromSample,
   targetOf,
+  timesFrom,
   type Case,
   type Measurement,
   type MeasureContext,
@@ -71,7 +72,7 @@ class OpenRows implements OpenStudy<RowPoint, RowShape> {
     this.named = Object.fromEntries(fits.map(({ id, point }) => [id, point]));
     this.baseline = fitPoint((ladder[0] as (typeof ladder)[number]).point, problem, subgroupSize, limits);
     this.inputTitle = titleOf(problem);
-    this.profile = target.measured ? `${target.name}, device clock` : machine.name;
+    this.profile = timesFrom(target, machine);
     if (target.clocked)
       this.predict = predictFromSample({
         machine,

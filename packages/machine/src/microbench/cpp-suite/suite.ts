@@ -4,7 +4,15 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import { cppHosts, emitTogether, type CppTarget, type Emitted, type Kernel } from "@evolver/kernel";
+import {
+  cppHosts,
+  emitTogether,
+  MAX_INVOCATIONS,
+  NATIVE_GRID,
+  type CppTarget,
+  type Emitted,
+  type Kernel,
+} from "@evolver/kernel";
 import {
   MAX_MULTIPROCESSORS,
   type BufferSpec,
@@ -45,10 +53,10 @@ export function emitSuite(
       forwardProgress: true,
       limits: {
         subgroupSizes: [subgroup],
-        maxInvocationsPerWorkgroup: 1024,
+        maxInvocationsPerWorkgroup: MAX_INVOCATIONS,
         maxSharedBytes: cppHosts[target].staticSharedBytes,
         maxBufferBytes: 2 ** 36,
-        maxWorkgroups: 2 ** 31 - 1,
+        maxWorkgroups: NATIVE_GRID.x,
       },
     },
     size,
