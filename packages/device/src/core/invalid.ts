@@ -9,6 +9,10 @@ export function describe(value: unknown): string {
   return `a ${typeof value}`;
 }
 
+/** As `describe`, but a string as it is, in quotes: "64" is not 64. */
+export const shown = (value: unknown): string =>
+  typeof value === "string" ? JSON.stringify(value) : describe(value);
+
 /** INVALID_ARGUMENT. */
 export function invalid(what: string, hint?: string, where?: EvolverError["where"]): EvolverError {
   return new EvolverError("INVALID_ARGUMENT", what, { hint, where });

@@ -107,7 +107,8 @@ function resolveWorkgroups(
   return [x, y, z];
 }
 
-function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown): number {
+/** The number that a scalar parameter gets, exact in its type. @throws EvolverError INVALID_ARGUMENT */
+export function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown): number {
   const where = [ir.site.location];
   if (typeof value !== "number")
     throw invalid(
@@ -152,12 +153,17 @@ function resolveBuffer<B extends OwnedBuffer>(
   return value;
 }
 
-/** WebGPU refuses a buffer that is passed twice and written, and we tell GPU compilers that it does not happen. */
-function refuseAliases(ir: KernelIR, buffers: Readonly<Record<string, OwnedBuffer>>): void {
-  const names = new Map<OwnedBuffer, BufferParam[]>();
+/**
+ * WebGPU refuses a buffer that is passed twice and written, and we tell GPU compilers that it does not happen.
+ *
+ * @param buffers by the parameter's name what stands for a buffer: itself, or the name that it has in a plan
+ * @throws EvolverError ALIASED_BUFFER
+ */
+export function refuseAliases(ir: KernelIR, buffers: Readonly<Record<string, unknown>>): void {
+  const names = new Map<unknown, BufferParam[]>();
   for (const param of ir.params) {
     if (param.kind !== "buffer") continue;
-    const buffer = buffers[param.name] as OwnedBuffer;
+    const buffer = buffers[param.name];
     const others = names.get(buffer) ?? [];
     names.set(buffer, [...others, param]);
     const first = others[0];

@@ -14,9 +14,10 @@ import {
   type TypedArrayOf,
 } from "../core/device.ts";
 import { newArray } from "../core/arrays.ts";
+import { invalid, shown } from "../core/invalid.ts";
 import { nans } from "./bits.ts";
 import type { BindOptions, BoundPlan, LaunchChange, Sampling } from "./bound.ts";
-import { checkPlan } from "./check.ts";
+import { checkLaunches, checkPlan } from "./check.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanLaunch, PlanTypes } from "./plan.ts";
 import { programFor } from "./programs.ts";
 
@@ -28,16 +29,20 @@ import { programFor } from "./programs.ts";
  *     const y = await bound.read("y");
  *     bound.destroy();
  *
- * @throws EvolverError PLAN_INVALID where the plan is not well-formed, PLAN_BUFFER where contents or an input are missing,
- *   a buffer is of another type, too short or none of the plan's; and what compiling and allocating throw. Nothing stays allocated then
+ * @throws EvolverError PLAN_INVALID where the plan is not well-formed or leaves an output unwritten, PLAN_BUFFER where
+ *   contents or an input are missing, a name is none of the plan's, or a buffer is of another type or too short;
+ *   INVALID_ARGUMENT and ALIASED_BUFFER for what a launch would throw them; and what compiling and allocating throw. Nothing stays allocated then
  */
 export async function bindPlan<B extends PlanTypes>(
   device: Device,
   plan: Plan<B>,
   options: BindOptions = {},
 ): Promise<BoundPlan<B>> {
+  if (!isDevice(device))
+    throw invalid(`bindPlan wants a device first, not ${shown(device)}`, 'open one: await openDevice("sim")');
   checkPlan(plan);
   checkGiven(plan, options);
+  checkLaunches(plan, options.buffers);
   const programs: Program[] = [];
   for (const kernel of plan.kernels) programs.push(await programFor(device, kernel));
   const own = new Map<string, DeviceBuffer>();
@@ -57,16 +62,38 @@ export async function bindPlan<B extends PlanTypes>(
   ) as BoundPlan<PlanTypes> as BoundPlan<B>;
 }
 
-function checkGiven(plan: Plan, { buffers = {}, inputs = {} }: BindOptions): void {
+/** For callers without types, who may pass a device's name. */
+const isDevice = (device: Partial<Device> | null | undefined): boolean =>
+  typeof device?.compile === "function" && typeof device.createBuffer === "function";
+
+function checkGiven(plan: Plan, options: BindOptions): void {
+  const { buffers = {}, inputs = {} } = options;
+  for (const [what, value] of Object.entries({ buffers, inputs }))
+    if (typeof value !== "object" || value === null)
+      throw wrong(`\`${what}\` is ${shown(value)}`, "pass a record by the names of the plan's buffers");
   const known = new Map(plan.buffers.map((buffer) => [buffer.name, buffer]));
   for (const [name, buffer] of Object.entries(buffers)) {
     const wanted = known.get(name);
     if (wanted === undefined) throw wrong(`the plan has no buffer "${name}"`, `it has ${listed(plan)}`);
+    if (typeof (buffer as unknown) !== "object" || (buffer as unknown) === null)
+      throw wrong(
+        `the buffer given for "${name}" is ${shown(buffer)}`,
+        "make it with createBuffer of the device",
+      );
     if (buffer.element !== wanted.element || buffer.length < wanted.length)
       throw wrong(
         `the buffer given for "${name}" holds ${buffer.length} ${buffer.element}; the plan says ${wanted.length} ${wanted.element}`,
         "pass a buffer of that type which is at least as long",
       );
+  }
+  for (const name of Object.keys(inputs)) {
+    const role = known.get(name)?.role;
+    if (role === "input") continue;
+    const names = plan.buffers.filter((buffer) => buffer.role === "input").map((buffer) => buffer.name);
+    throw wrong(
+      `\`inputs\` has "${name}", which is ${role === undefined ? "no buffer" : `${role === "output" ? "an output" : role}`} of the plan`,
+      `its inputs are ${names.join(", ") || "none"}`,
+    );
   }
   for (const { name, role, element, length } of plan.buffers) {
     if (role !== "input" || buffers[name] !== undefined) continue;
@@ -75,6 +102,11 @@ function checkGiven(plan: Plan, { buffers = {}, inputs = {} }: BindOptions): voi
       throw wrong(
         `nothing is given for the input "${name}"`,
         "pass it in `inputs`, or a buffer in `buffers`",
+      );
+    if (!ArrayBuffer.isView(contents))
+      throw wrong(
+        `the contents of "${name}" are ${shown(contents)}`,
+        `pass an array of ${length} ${element}`,
       );
     if (contents.length !== length)
       throw wrong(

@@ -69,7 +69,7 @@ export interface BindOptions {
    * are of this device is checked at the first launch. Their contents, also of scratch, are not changed; only scratch that is zeroed before each run is written.
    */
   readonly buffers?: Readonly<Record<string, DeviceBuffer>>;
-  /** Contents of the inputs that are made here, by name: all that are not in `buffers`. Other names are ignored. */
+  /** Contents of the inputs that are made here, by name: all that are not in `buffers`. Other names are refused. */
   readonly inputs?: Readonly<Record<string, AnyTypedArray>>;
   /**
    * The first contents of outputs and scratch made here: zeros (the default), or NaN in every element, so that elements

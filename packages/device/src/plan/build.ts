@@ -21,7 +21,8 @@ import type {
   Params,
   TypeDescriptor,
 } from "@evolver/kernel";
-import { checkPlan, planInvalid } from "./check.ts";
+import { invalid, shown } from "../core/invalid.ts";
+import { checkLaunches, checkPlan, planInvalid } from "./check.ts";
 import { workgroupCounts } from "./plan.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanBuild, PlanLaunch, PlanTypes } from "./plan.ts";
 
@@ -66,25 +67,46 @@ export interface PlanBuilder<B extends PlanTypes> {
   ): PlanBuilder<With<B, N, E>>;
   /** Launches a kernel after those before. A kernel that is launched several times stands in the plan once. */
   launch<P extends Params>(kernel: Kernel<P>, options: LaunchOptions<P, B>): PlanBuilder<B>;
-  /** @throws EvolverError PLAN_INVALID for what only shows in the data: two buffers of one name, a negative length */
+  /**
+   * @throws EvolverError PLAN_INVALID for what only shows in the data: two buffers of one name, a negative length, an output
+   *   that no launch writes; INVALID_ARGUMENT and ALIASED_BUFFER for what each launch would throw them
+   */
   done(): Plan<B>;
 }
 
-/** A plan with nothing in it yet. @param build what its kernels are built for: `buildOf(device)` */
+/**
+ * A plan with nothing in it yet.
+ *
+ * @param build what its kernels are built for: `buildOf(device)`
+ * @throws EvolverError INVALID_ARGUMENT where that is not given
+ */
 // oxlint-disable-next-line typescript/no-empty-object-type
 export function buildPlan(build: PlanBuild): PlanBuilder<{}> {
+  const known: Partial<PlanBuild> | null | undefined = build;
+  if (typeof known?.subgroup !== "number")
+    throw invalid(
+      `buildPlan wants what its kernels are built for, not ${shown(build)}`,
+      "write buildPlan(buildOf(device))",
+    );
   return builder(build, { kernels: [], buffers: [], launches: [] });
 }
 
 function builder<B extends PlanTypes>(build: PlanBuild, plan: Plan): PlanBuilder<B> {
-  const add = <N extends string, E extends ElementType>(buffer: PlanBuffer): PlanBuilder<With<B, N, E>> =>
-    builder(build, { ...plan, buffers: [...plan.buffers, buffer] });
+  const add = <N extends string, E extends ElementType>(
+    type: TypeDescriptor<E>,
+    buffer: Omit<PlanBuffer, "element">,
+  ): PlanBuilder<With<B, N, E>> => {
+    const element = elementOf(buffer.name, type);
+    return builder(build, { ...plan, buffers: [...plan.buffers, { ...buffer, element }] });
+  };
   return {
-    input: (name, { type: element }, length) => add({ name, role: "input", element, length }),
-    output: (name, { type: element }, length) => add({ name, role: "output", element, length }),
-    scratch: (name, { type: element }, length, zeroed) =>
-      add({ name, role: "scratch", element, length, ...(zeroed !== undefined && { zeroed }) }),
-    launch(kernel, { workgroups, args }) {
+    input: (name, type, length) => add(type, { name, role: "input", length }),
+    output: (name, type, length) => add(type, { name, role: "output", length }),
+    scratch: (name, type, length, zeroed) =>
+      add(type, { name, role: "scratch", length, ...(zeroed !== undefined && { zeroed }) }),
+    launch(kernel, options) {
+      checkLaunchCall(plan.launches.length, kernel, options);
+      const { workgroups, args } = options;
       const ir = kernel.build(build);
       const known = plan.kernels.indexOf(ir);
       const launch: PlanLaunch = {
@@ -97,15 +119,54 @@ function builder<B extends PlanTypes>(build: PlanBuild, plan: Plan): PlanBuilder
     },
     done() {
       checkPlan(plan);
+      checkLaunches(plan);
       return plan as Plan<B>;
     },
   };
 }
 
+/** What a buffer holds, where the caller has no compiler that insists on a type. */
+function elementOf<E extends ElementType>(name: string, type: TypeDescriptor<E> | null | undefined): E {
+  if (typeof type?.type === "string") return type.type;
+  throw planInvalid(
+    `Buffer ${shown(name)} has ${shown(type)} for its type.`,
+    'pass the type before the length: f32 or another from "@evolver/kernel"',
+  );
+}
+
+/** Refuses what the compiler would, for callers without one: later steps look into all of it. */
+function checkLaunchCall(
+  i: number,
+  kernel: Partial<Kernel> | null | undefined,
+  options: { readonly workgroups?: unknown; readonly args?: unknown } | null | undefined,
+): void {
+  if (typeof kernel?.build !== "function")
+    throw planInvalid(
+      `Launch ${i} is of ${shown(kernel)}, which is no kernel.`,
+      "pass what `kernel(…)` gave",
+    );
+  const what = `Launch ${i} of ${kernel.name}`;
+  const hint = "write .launch(kernel, { workgroups, args })";
+  if (typeof options !== "object" || options === null)
+    throw planInvalid(`${what} has ${shown(options)} for workgroups and args.`, hint);
+  const { workgroups, args } = options;
+  if (typeof workgroups !== "number" && !Array.isArray(workgroups))
+    throw planInvalid(`${what} has ${shown(workgroups)} for workgroups.`, "pass a number or [x, y?, z?]");
+  if (typeof args !== "object" || args === null)
+    throw planInvalid(
+      `${what} has ${shown(args)} for args.`,
+      "pass a record with a number or the name of a buffer for each parameter",
+    );
+}
+
 function argumentsOf(ir: KernelIR, args: Readonly<Record<string, unknown>>): PlanLaunch["args"] {
   const names = new Set(ir.params.map(({ name }) => name));
   for (const name of Object.keys(args))
-    if (!names.has(name)) throw planInvalid(`Kernel ${ir.name} has no parameter ${name}.`);
+    if (!names.has(name))
+      throw planInvalid(
+        `Kernel ${ir.name} has no parameter ${name}.`,
+        `its parameters are ${[...names].join(", ") || "none"}`,
+      );
   return Object.fromEntries(
     Object.entries(args).map(([name, value]): [string, PlanArgument] => [
       name,

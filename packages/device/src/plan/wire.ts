@@ -8,6 +8,9 @@ import type { Plan } from "./plan.ts";
 /** Hexadecimal digits of a plan's hash: enough that no two plans meet by chance. */
 const HASH_DIGITS = 24;
 
+/** What to do about text that is no plan. */
+const WRITTEN = "pass what `printPlan` gave";
+
 /** The plan as text that `parsePlan` reads. */
 export function printPlan(plan: Plan): string {
   return JSON.stringify({ ...plan, kernels: plan.kernels.map((kernel) => serialise(kernel)) });
@@ -19,10 +22,10 @@ export function parsePlan(text: string): Plan {
   try {
     wire = JSON.parse(text) as typeof wire;
   } catch (error) {
-    throw planInvalid("The plan is not JSON.", error);
+    throw planInvalid("The plan is not JSON.", WRITTEN, error);
   }
   if (typeof wire !== "object" || wire === null || !Array.isArray(wire.kernels))
-    throw planInvalid("The plan has no list of kernels.");
+    throw planInvalid("The plan has no list of kernels.", WRITTEN);
   const kernels = wire.kernels.map((kernel) => deserialise(kernel as Parameters<typeof deserialise>[0]));
   return { ...(wire as unknown as Plan), kernels };
 }

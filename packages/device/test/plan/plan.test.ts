@@ -78,6 +78,110 @@ describe("the builder", () => {
   });
 });
 
+describe("callers without types are told what is wrong, where, and what to do", () => {
+  interface Untyped {
+    input(...args: unknown[]): Untyped;
+    launch(...args: unknown[]): Untyped;
+    done(): Plan;
+  }
+  const begun = buildPlan({ subgroup: 32, forwardProgress: true })
+    .input("x", f32, 4)
+    .scratch("y", f32, 4) as unknown as Untyped;
+  const launched = (args: unknown) => begun.launch(sumRows, { workgroups: 1, args }).done();
+  it.each<[string, () => unknown, string]>([
+    ["no type", () => begun.input("z", undefined, 64), 'Buffer "z" has undefined for its type.'],
+    ["no name", () => begun.input(undefined, f32, 64).done(), "A buffer is called undefined."],
+    ["no options", () => begun.launch(invert), "Launch 0 of invert has undefined for workgroups and args."],
+    [
+      "no workgroups",
+      () => begun.launch(invert, { args: {} }),
+      "Launch 0 of invert has undefined for workgroups.",
+    ],
+    ["no args", () => begun.launch(invert, { workgroups: 2 }), "Launch 0 of invert has undefined for args."],
+    ["no kernel", () => begun.launch(null, {}), "Launch 0 is of null, which is no kernel."],
+    ["another object", () => begun.launch({}, {}), "Launch 0 is of a Object, which is no kernel."],
+    [
+      "a name that is not there",
+      () => launched({ x: "x", sums: "nope", columns: 1 }),
+      'Launch 0 of sumRows, parameter sums: there is no buffer "nope"; the plan has x, y.',
+    ],
+    [
+      "a number for a buffer",
+      () => launched({ x: 4, sums: "y", columns: 1 }),
+      "Launch 0 of sumRows passes 4 for x, which is a buffer of f32.",
+    ],
+    [
+      "text for a scalar",
+      () => launched({ x: "x", sums: "y", columns: "64" }),
+      'Launch 0 of sumRows passes "64" for columns, which is u32.',
+    ],
+    [
+      "a parameter that is not there",
+      () => launched({ x: "x", sums: "y", columns: 1, m: 2 }),
+      "Kernel sumRows has no parameter m.",
+    ],
+  ])("%s", (_, act, message) => {
+    expect(act).toThrow(message);
+    expect(act).toThrow(code("PLAN_INVALID") as Error);
+    expect(act).toThrow("\n  help: ");
+  });
+
+  it("no build, no device and no plan", async () => {
+    expect(() => (buildPlan as () => unknown)()).toThrow("help: write buildPlan(buildOf(device))");
+    expect(() => (buildPlan as () => unknown)()).toThrow(code("INVALID_ARGUMENT") as Error);
+    const bind = bindPlan as (...args: unknown[]) => Promise<unknown>;
+    for (const [device, given] of [
+      ["sim", '"sim"'],
+      [null, "null"],
+    ]) {
+      await expect(bind(device, normalise(sim))).rejects.toThrow(`wants a device first, not ${given}`);
+      await expect(bind(device, normalise(sim))).rejects.toThrow(code("INVALID_ARGUMENT") as Error);
+    }
+    for (const plan of [undefined, begun])
+      await expect(bind(sim, plan)).rejects.toThrow("help: pass what `done()` of a builder gives");
+  });
+});
+
+describe("what would fail at a launch is found before", () => {
+  const begun = buildPlan({ subgroup: 32, forwardProgress: true })
+    .input("x", f32, ROWS * COLUMNS)
+    .scratch("sums", f32, ROWS);
+  it.each<[string, () => unknown, string, string]>([
+    [
+      "one buffer to read and to write",
+      () => begun.launch(sumRows, { workgroups: 1, args: { x: "x", sums: "x", columns: 1 } }).done(),
+      "ALIASED_BUFFER",
+      'one buffer is passed to "sumRows" as "x" and as "sums"',
+    ],
+    [
+      "a scalar that is not of its type",
+      () => begun.launch(sumRows, { workgroups: 1, args: { x: "x", sums: "sums", columns: -1 } }).done(),
+      "INVALID_ARGUMENT",
+      'parameter "columns" of "sumRows" is u32; -1 is not one',
+    ],
+    [
+      "an output that no launch writes",
+      () => begun.output("y", f32, 4).done(),
+      "PLAN_INVALID",
+      "No launch writes the output y.",
+    ],
+  ])("%s", (_, act, name, message) => {
+    expect(act).toThrow(message);
+    expect(act).toThrow(code(name) as Error);
+  });
+
+  it("an input may be written by a kernel that works in place", () => {
+    const plan = begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4 } }).done();
+    expect(plan.launches).toHaveLength(1);
+  });
+
+  it("one buffer of a device under two names", async () => {
+    const x = sim.createBuffer("f32", ROWS * COLUMNS);
+    const binding = bindPlan(sim, normalise(sim), { buffers: { x, sums: x } });
+    await expect(binding).rejects.toThrow(code("ALIASED_BUFFER") as Error);
+  });
+});
+
 describe("a plan is not well-formed", () => {
   const good = normalise(openSim());
   it.each<[string, Partial<Record<keyof Plan, unknown>>, string]>([
@@ -96,17 +200,40 @@ describe("a plan is not well-formed", () => {
     [
       "with half a workgroup",
       { launches: [{ ...good.launches[0], workgroups: [0.5, 1, 1] }] },
-      "Launch 0 has workgroups [0.5, 1, 1].",
+      "Launch 0 of sumRows has workgroups [0.5, 1, 1].",
     ],
     [
       "without a number",
       { launches: [{ ...good.launches[0], args: { x: { buffer: "x" }, sums: { buffer: "sums" } } }] },
       "Launch 0 of sumRows lacks a number for columns.",
     ],
+    [
+      "with a length that is text",
+      { buffers: [{ ...good.buffers[0], length: "64" }] },
+      'Buffer x has length "64".',
+    ],
+    ["with null for a buffer", { buffers: [null] }, "A buffer is null."],
+    ["with null for a launch", { launches: [null] }, "Launch 0 is null."],
+    [
+      "without workgroups",
+      { launches: [{ kernel: 0, args: {} }] },
+      "Launch 0 of sumRows has undefined for workgroups.",
+    ],
+    [
+      "without arguments",
+      { launches: [{ ...good.launches[0], args: null }] },
+      "Launch 0 of sumRows has null for args.",
+    ],
+    [
+      "with null for a buffer's name",
+      { launches: [{ ...good.launches[0], args: { x: null } }] },
+      "Launch 0 of sumRows passes null for x, which is a buffer of f32.",
+    ],
   ])("%s", (_, change, message) => {
     const plan = { ...good, ...change } as Plan;
     expect(() => checkPlan(plan)).toThrow(message);
     expect(() => checkPlan(plan)).toThrow(code("PLAN_INVALID") as Error);
+    expect(() => checkPlan(plan)).toThrow("\n  help: ");
   });
 
   it("as text", () => {
@@ -142,6 +269,19 @@ describe("what is given for a plan's buffers", () => {
       () => ({ inputs: { x: rowsInput.subarray(1) } }),
       'the contents of "x" are 34 elements; the plan says 35 f32',
     ],
+    [
+      "an input too many",
+      () => ({ inputs: { x: rowsInput, Y: rowsInput } }),
+      '`inputs` has "Y", which is no buffer of the plan\n  help: its inputs are x',
+    ],
+    [
+      "an output among the inputs",
+      () => ({ inputs: { x: rowsInput, y: rowsInput } }),
+      '`inputs` has "y", which is an output of the plan',
+    ],
+    ["null for an input", () => ({ inputs: { x: null as never } }), 'the contents of "x" are null'],
+    ["null for the inputs", () => ({ inputs: null as never }), "`inputs` is null"],
+    ["null for a buffer", () => ({ buffers: { x: null as never } }), 'the buffer given for "x" is null'],
     ["a buffer too many", () => ({ buffers: { z: f(1) } }), 'the plan has no buffer "z"'],
     [
       "a short buffer",

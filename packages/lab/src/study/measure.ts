@@ -35,7 +35,11 @@ export async function measureCandidate(
   const measured = await measureWallClock(context);
   const sim = await openDevice("sim", { subgroup: target.subgroupSize });
   try {
-    const bound = await bindPlan(sim, context.candidate.plan, { inputs: inputs(), fill: "nan" });
+    const { plan } = context.candidate;
+    // A candidate need not look at all that a case gives.
+    const taken = new Set(plan.buffers.map(({ name }) => name));
+    const own = Object.fromEntries(Object.entries(inputs()).filter(([name]) => taken.has(name)));
+    const bound = await bindPlan(sim, plan, { inputs: own, fill: "nan" });
     const { counters, details } = modelledMeasurement(await count(bound), machine);
     return { ...measured, counters, details: { ...measured.details, ...details } };
   } finally {
