@@ -40,7 +40,7 @@ const builds: readonly Build[] = ladder.flatMap((rung) =>
 );
 
 await throughCompilers("every rung", builds, {
-  cuda: { architectures: inFull(["sm_80", "sm_89", "sm_90a"], ["sm_80", "sm_90a"]), options: [] },
+  cuda: { architectures: inFull(["sm_80", "sm_89", "sm_90a"], ["sm_90a"]), options: [] },
   hip: { wide: inFull(["gfx90a", "gfx942"], ["gfx942"]), narrow: ["gfx1100"], options: [] },
   wgsl: inFull([4, 32, 64], [4, 32]),
 });
