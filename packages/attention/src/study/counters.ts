@@ -45,7 +45,7 @@ export function sampleOf(
 
 /**
  * The same for tiles that come in another order: section by section, and in one the last tiles of all its heads, then
- * those before them. Of the first section, which has as many heads as any.
+ * those before them. The sample is of the first section: no section has more heads.
  */
 export function sectionSampleOf(
   tiles: number,

@@ -131,13 +131,7 @@ export function loadFunction(name: string, kind: AccessKind, options: CheckOptio
   }
   ${options.counters ? countRequest(target, width, "read") : ""}
   ${checkRequest(target, options.races, checks)}
-  if (count === WIDTH) for (let lane = 0; lane < WIDTH; lane++) {
-    const index = indices[first + lane];
-    ${move}
-  } else for (let lane = 0; lane < WIDTH; lane++) if (mask[lane] !== 0) {
-    const index = indices[first + lane];
-    ${move}
-  }`,
+  ${eachActiveLane(move)}`,
   );
 }
 
@@ -203,12 +197,16 @@ export function storeFunction(name: string, kind: AccessKind, options: CheckOpti
   }
   ${options.counters ? countRequest(target, width, "write") : ""}
   ${checkRequest(target, options.races, checks)}
-  if (count === WIDTH) for (let lane = 0; lane < WIDTH; lane++) {
+  ${eachActiveLane(move)}`,
+  );
+}
+
+/** Moves the elements of every active lane; where all are active, without looking at the mask. */
+const eachActiveLane = (move: string): string =>
+  `if (count === WIDTH) for (let lane = 0; lane < WIDTH; lane++) {
     const index = indices[first + lane];
     ${move}
   } else for (let lane = 0; lane < WIDTH; lane++) if (mask[lane] !== 0) {
     const index = indices[first + lane];
     ${move}
-  }`,
-  );
-}
+  }`;
