@@ -104,7 +104,7 @@ function summary(): string {
 function show(): void {
   const timeKind = facts?.timeKind ?? (isModelled(deviceSelect.value) ? "modelled" : "measured");
   byId("time-column", HTMLTableCellElement).textContent = `Time, ${timeKind}`;
-  byId("chart-title", HTMLElement).textContent = `Time a launch, ${timeKind}`;
+  byId("chart-title", HTMLElement).textContent = `Time per launch, ${timeKind}`;
   byId("chart-note", HTMLElement).textContent = chartNote(timeKind);
   const first = states.get("k01")?.timing?.medianMs ?? null;
   byId("rows", HTMLTableSectionElement).replaceChildren(
@@ -137,7 +137,7 @@ function showFacts({ name, subgroupSize, fixedSubgroups, limits, clock }: Device
     ["Subgroup width", fixedSubgroups ? String(subgroupSize) : "varies: kernels with subgroups are refused"],
     ["Clock", clock],
     ["Workgroup", `${grouped(limits.maxInvocationsPerWorkgroup)} invocations`],
-    ["Shared memory", `${binaryBytes(limits.maxSharedBytes)} a workgroup`],
+    ["Shared memory", `${binaryBytes(limits.maxSharedBytes)} per workgroup`],
     ["Largest buffer", binaryBytes(limits.maxBufferBytes)],
   ];
   const items = entries.map(([term, text]) =>
