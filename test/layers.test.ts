@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findCycles, findLayerProblems } from "../tools/check/checks/layers.ts";
 import type { Problem } from "../tools/check/problem.ts";
 import { findStudyNames } from "../tools/check/checks/studies.ts";
-import { findBannedWords, findLongFiles } from "../tools/check/checks/text.ts";
+import { findBannedWords, findLongFiles, findRates } from "../tools/check/checks/text.ts";
 import { readTree } from "../tools/check/tree.ts";
 
 const repository = join(import.meta.dirname, "..");
@@ -75,6 +75,7 @@ describe("a planted tree", () => {
     expect(cycles()).toEqual([]);
     expect(findLongFiles(root)).toEqual([]);
     expect(findBannedWords(root)).toEqual([]);
+    expect(findRates(root)).toEqual([]);
   });
 
   it.each([
@@ -282,6 +283,21 @@ describe("a planted tree", () => {
     expect(findBannedWords(root).map(({ path, line }) => `${path}:${line}`)).toEqual([
       "docs/a.md:1",
       "packages/kernel/src/a.ts:2",
+    ]);
+  });
+
+  it("rates that do not say per are found, and other sentences are not", () => {
+    const rate = (unit: string, of: string): string => `${unit} ${"a"} ${of}`;
+    const rates = [rate("32 KiB", "workgroup"), rate("two full barriers", "tile"), rate("once", "lane")];
+    plant("docs/a.md", rates.join("\n"));
+    plant(
+      "packages/kernel/src/b.ts",
+      ["// 32 KiB per workgroup", "// the keys a query sees", "// one writes a tile, two read it"].join("\n"),
+    );
+    expect(findRates(root).map(({ path, line }) => `${path}:${line}`)).toEqual([
+      "docs/a.md:1",
+      "docs/a.md:2",
+      "docs/a.md:3",
     ]);
   });
 });

@@ -19,7 +19,7 @@ import { findOpenSwitches } from "./checks/exhaustive.ts";
 import { findCycles, findLayerProblems } from "./checks/layers.ts";
 import type { Problem } from "./problem.ts";
 import { findStudyNames } from "./checks/studies.ts";
-import { findBannedWords, findLongFiles } from "./checks/text.ts";
+import { findBannedWords, findLongFiles, findRates } from "./checks/text.ts";
 import { readTree } from "./tree.ts";
 
 interface Outcome {
@@ -75,7 +75,11 @@ const checks: readonly Check[] = [
     run: () => tool("knip", "--no-progress", "--no-config-hints"),
   },
   { name: "length", demands: "files of a package are short", run: () => listed(findLongFiles(root)) },
-  { name: "words", demands: "no work left undone in comments", run: () => listed(findBannedWords(root)) },
+  {
+    name: "words",
+    demands: "no work left undone in comments; rates say per",
+    run: () => listed([findBannedWords, findRates].flatMap((find) => find(root))),
+  },
 ];
 
 const wanted = process.argv.slice(2);

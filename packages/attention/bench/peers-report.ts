@@ -61,7 +61,7 @@ export interface Entry {
   readonly ofTorchMath: number | null;
 }
 
-/** One line an entry, for people. */
+/** One line per entry, for people. */
 export function tableOf({ shape, bound, entries, refused }: ShapeReport): string {
   const percent = (share: number | null): string => (share === null ? "–" : `${(100 * share).toFixed(1)}%`);
   const ratio = (speed: number | null): string => (speed === null ? "–" : `${speed.toFixed(2)}×`);

@@ -96,7 +96,7 @@ const ncu = wrapped({
     ncuRow("k01", "global store sectors", 139_264, 73_728, true),
     ncuRow("k01", "instructions", 100, 50, true),
     ncuRow("k01", "special-function instructions", 100, 80, true),
-    ncuRow("k01", "barriers, one a subgroup", null, 8192, false),
+    ncuRow("k01", "barriers, one per subgroup", null, 8192, false),
     ncuRow("k02", "global store sectors", 139_264, 73_728, true),
   ],
 });

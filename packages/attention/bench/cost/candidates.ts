@@ -33,7 +33,7 @@ const FAST: FlashPoint = {
   masking: "at edges",
   pipeline: "staggered",
   depth: 1,
-  schedule: "one workgroup a tile",
+  schedule: "one workgroup per tile",
   heads: "by index",
 };
 /** Of the neighbours, how many are near FAST; the others are near a rung. */

@@ -15,7 +15,7 @@ const common = {
 
 /** By schedule. `tiles` has one element, which counts requests for tiles: 0 before a launch, and again after it. */
 export const flashParams = {
-  "one workgroup a tile": common,
+  "one workgroup per tile": common,
   persistent: { ...common, ...queueParams, tiles: buffer(atomic(u32)) },
 } as const;
 

@@ -24,7 +24,7 @@ takes one key and loops over the head dimension; for the output each lane takes 
     masking: "everywhere",
     pipeline: "synchronous",
     depth: 1,
-    schedule: "one workgroup a tile",
+    schedule: "one workgroup per tile",
     heads: "by index",
   },
   variants: {},

@@ -85,7 +85,7 @@ const ncuReport = {
   rows: [
     { rung: "k01", counter: "shared wavefronts", ncu: 1234567, sim: 1234567, flagged: false, note: null },
     { rung: "k01", counter: "instructions", ncu: 7654321, sim: 8765432, flagged: true, note: "the compiler" },
-    { rung: "k01", counter: "barriers, one a subgroup", ncu: null, sim: 3, flagged: false },
+    { rung: "k01", counter: "barriers, one per subgroup", ncu: null, sim: 3, flagged: false },
   ],
 };
 

@@ -63,7 +63,7 @@ describe("counters side by side", () => {
     expect(row("global load requests")).toMatchObject({ ncu: 1, flagged: true });
     expect(row("instructions")).toMatchObject({ ncu: null, ratio: null, flagged: false });
     expect(row("shared wavefronts")).toMatchObject({ ncu: null, flagged: false });
-    expect(row("barriers, one a subgroup")).toMatchObject({ ncu: null, flagged: false });
+    expect(row("barriers, one per subgroup")).toMatchObject({ ncu: null, flagged: false });
     expect(report.unavailableMetrics).toContain("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum");
     expect(report.unavailableMetrics).not.toContain("launch__registers_per_thread");
     expect(new Set(report.rows.map(({ rung }) => rung))).toEqual(new Set(["k01", "k02"]));
@@ -79,7 +79,7 @@ describe("counters side by side", () => {
     const many = start({ ...metrics, [`${conflicts}ld.sum`]: "1,000" }, "k01").report;
     const row = ({ rows }: Report, counter: string): object | undefined =>
       rows.find((each) => each.counter === counter);
-    expect(row(few, "barriers, one a subgroup")).toMatchObject({ ncu: 32, sim: 32, flagged: false });
+    expect(row(few, "barriers, one per subgroup")).toMatchObject({ ncu: 32, sim: 32, flagged: false });
     expect(few.launches[0]?.metrics).toMatchObject({ "sass__inst_executed_per_opcode:FFMA": 868 });
     expect(row(few, "shared bank conflicts")).toMatchObject({ ncu: 10, sim: 0, flagged: false });
     expect(row(many, "shared bank conflicts")).toMatchObject({ ncu: 1000, sim: 0, flagged: true });

@@ -58,7 +58,7 @@ function describe(report: LadderReport): string {
   ].join("\n");
 }
 
-/** One line a rung. */
+/** One line per rung. */
 export function ladderTable(rungs: readonly RungReport[], timeKind: string): string {
   return table(rungs, [
     { title: "rung", value: ({ id }) => id },

@@ -81,7 +81,7 @@ const indices = (what: string, shape: (target: Target) => Triple, counts: Triple
   },
 });
 
-/** One write a workgroup, at its linear index. */
+/** One write per workgroup, at its linear index. */
 const many = (counts: Triple): KernelCase => ({
   name: `${counts[1] * counts[2] === 1 ? counts[0] : counts.join(" × ")} workgroups`,
   prepare({ width }) {

@@ -128,7 +128,7 @@ export const comparisons: readonly Comparison[] = [
     note: "the unit also converts between integers and floats, which divisions of indices do once per workgroup",
   },
   {
-    title: "barriers, one a subgroup",
+    title: "barriers, one per subgroup",
     terms: { [`${OPCODES}:BAR`]: 1 },
     sim: ({ counters, subgroupsPerWorkgroup }) => counters.barriers * subgroupsPerWorkgroup,
   },

@@ -198,7 +198,7 @@ what is missing for the rest.`,
   ].join("\n\n");
 }
 
-/** A block of code: a command a line, each with what it is for. */
+/** A block of code: one command per line, each with what it is for. */
 function commands(lines: readonly (readonly [command: string, what: string])[]): string {
   const width = Math.max(...lines.map(([command]) => command.length));
   return lines.map(([command, what]) => `    npx evolver ${command.padEnd(width)}  ${what}`).join("\n");

@@ -13,7 +13,7 @@ export const COLUMNS: readonly (readonly [counter: string, head: string])[] = [
   ["global store sectors", "sectors written"],
   ["shared wavefronts", "shared wavefronts"],
   ["shared bank conflicts", "bank conflicts"],
-  ["barriers, one a subgroup", "barriers"],
+  ["barriers, one per subgroup", "barriers"],
 ];
 
 const explanationOf = ({ counterNotes }: MeasuredStudy, row: HardwareCounter): string =>

@@ -1,5 +1,5 @@
 /**
- * Records: one file a cycle, written once. They are the lab's whole memory; everything else in a workspace is
+ * Records: one file per cycle, written once. They are the lab's whole memory; everything else in a workspace is
  * rendered from them.
  */
 

@@ -26,7 +26,7 @@ neighbouring elements at a time, and everything else happens in registers. The e
       check: (counters) => atMost(counters("s03").globalSectors / counters("s02").globalSectors, 1 / 2),
     },
     {
-      text: "each exponential is computed once, not twice: 9/17 of the special functions, with a division a lane in both",
+      text: "each exponential is computed once, not twice: 9/17 of the special functions, with one division per lane in both",
       check: (counters) => exactly(counters("s03").specials / counters("s02").specials, 9 / 17),
     },
   ],

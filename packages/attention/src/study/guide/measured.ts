@@ -30,7 +30,7 @@ const counterNotes: readonly CounterNote[] = [
     why: "an asynchronous copy of 16 bytes per lane counts as 7.25 wavefronts (9.25 in k07), a store of as much as 4",
   },
   {
-    counters: ["barriers, one a subgroup"],
+    counters: ["barriers, one per subgroup"],
     applies: (row) => pipelineOf(row) === "roles" && moreOnHardware(row),
     why: "one barrier more per workgroup: phase barriers are initialised before it",
   },

@@ -5,6 +5,6 @@ import { persistent } from "./persistent.ts";
 import type { Schedule } from "./schedule.ts";
 
 export const schedules = {
-  "one workgroup a tile": oneWorkgroupPerTile,
+  "one workgroup per tile": oneWorkgroupPerTile,
   persistent,
 } as const satisfies Record<string, Schedule>;
