@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: the benchmarks of the simulator, of its pipelines and of the cpu device in turn, then useful MFLOP/s
+ * `npm run bench`: the benchmarks of the simulator, of its pipelines, of the cpu device and of its threads in turn, then useful MFLOP/s
  * of attention (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same algorithm in OpenCL reached
  * on a machine of two cores. Nothing is asserted: another machine gives other numbers.
  */
@@ -17,7 +17,7 @@ const RUNS = 9;
 const OCLGRIND = 0.32;
 const POCL = [753, 1490] as const;
 
-for (const name of ["sim.ts", "pipelines.ts", "cpu.ts"]) {
+for (const name of ["sim.ts", "pipelines.ts", "cpu.ts", "workers.ts"]) {
   console.log(`\n${name}`);
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, name)], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);

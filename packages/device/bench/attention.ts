@@ -71,18 +71,19 @@ export function sharedTileAttention(vector: 1 | 4) {
   );
 }
 
-/** A launch on `length` queries and keys, and its useful work, 4 · S² · D. */
-export function attentionLaunch(device: Device, length: number) {
-  const input = Float32Array.from({ length: length * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
-  const q = device.createBuffer("f32", input);
-  const k = device.createBuffer("f32", input);
-  const v = device.createBuffer("f32", input);
-  const o = device.createBuffer("f32", input.length);
+/** A launch on `length` keys and as many queries, or `queries` of them, and its useful work: 4 · queries · keys · D. */
+export function attentionLaunch(device: Device, length: number, queries = length) {
+  const input = (rows: number): Float32Array =>
+    Float32Array.from({ length: rows * HEAD_DIM }, (_, i) => Math.sin(i * 12.9898) * 2);
+  const q = device.createBuffer("f32", input(queries));
+  const k = device.createBuffer("f32", input(length));
+  const v = device.createBuffer("f32", input(length));
+  const o = device.createBuffer("f32", queries * HEAD_DIM);
   return {
     launch: {
-      workgroups: length / ROWS,
+      workgroups: queries / ROWS,
       args: { q, k, v, o, length, scale: Math.LOG2E / Math.sqrt(HEAD_DIM) },
     },
-    flops: 4 * length * length * HEAD_DIM,
+    flops: 4 * queries * length * HEAD_DIM,
   };
 }

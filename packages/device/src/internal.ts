@@ -6,4 +6,5 @@ export { lowerCopies } from "./cpu/analysis/lower-copies.ts";
 export { compileKernel } from "./cpu/codegen/kernel.ts";
 export { instantiate } from "./cpu/runtime/instance.ts";
 export { DeviceMemory } from "./cpu/runtime/memory.ts";
+export { createServer, STAGE, type WorkerReply, type WorkerRequest } from "./cpu/runtime/worker.ts";
 export { foldWorkgroups } from "./webgpu/program.ts";

@@ -54,7 +54,7 @@ export class CpuDevice implements Device, CpuHost {
     this.subgroupSize = subgroup;
     this.workers = canShareMemory() ? workers : 1;
     this.memory = new DeviceMemory();
-    this.pool = new WorkerPool(this.workers);
+    this.pool = new WorkerPool(this.workers, this.memory);
     this.name = `${processorName()}, ${this.workers} ${this.workers === 1 ? "thread" : "threads"}`;
     this.limits = Object.freeze({
       subgroupSizes: SUBGROUP_SIZES,
@@ -105,6 +105,8 @@ export class CpuDevice implements Device, CpuHost {
 
   async #compile(ir: KernelIR): Promise<CompiledModule> {
     const id = this.#modules.size;
+    // They take a while to start, so they begin before there is work for them.
+    this.pool.start();
     const compiled = compileKernel(ir, {
       fusedMultiplyAdd: hasFusedMultiplyAdd(),
       maximumPages: this.memory.maximumPages,

@@ -10,17 +10,12 @@ import { CpuBuffer } from "./buffer.ts";
 import type { CompiledModule, CpuHost, CpuProgram } from "./host.ts";
 import { instantiate, takeWorkgroups, type LaunchAddresses, type RunWorkgroups } from "./instance.ts";
 
-/** A launch begins on the calling thread. After this time it is known how long the rest will take. */
-const INLINE_MS = 0.4;
-/** Work up to this time stays on the calling thread, since workers take a while to wake; longer work goes to the workers. */
-const WORTH_WAKING_MS = 1;
-/** While the workers start, the calling thread works in slices, between which it receives their messages. */
+/** After this time, what a launch has done says how long the rest will take. */
+const FIRST_LOOK_MS = 0.25;
+/** Workers are asked where more than this is left: they take a while to wake. */
+const WORTH_WAKING_MS = 0.6;
+/** The calling thread works in slices, between which it receives messages and its other tasks have their turn. */
 const SLICE_MS = 4;
-
-const pause = (): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, 0);
-  });
 
 export class CompiledProgram<P extends Params> implements CpuProgram<P> {
   readonly ir: KernelIR;
@@ -67,44 +62,30 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
         context: allocate(contextBytes),
       });
       this.#run ??= instantiate(module, memory.memory);
+      const run = this.#run;
       const workgroups = resolved.workgroupCount;
       const own = addresses();
-      const run = this.#run;
-      const take = (limitMs: number): number =>
-        takeWorkgroups(run, memory.memory, own, { workgroups, threads: pool.size, limitMs });
+      pool.begin();
       let trap: string | null = null;
       try {
-        if (this.#takeFirst(take, workgroups)) return;
-        pool.start();
-        while (!pool.ready) {
-          await pause();
-          if (take(SLICE_MS) === 0) return;
-        }
+        await work(workgroups, {
+          take: (limitMs) =>
+            takeWorkgroups(run, memory.memory, own, { workgroups, threads: pool.threads, limitMs }),
+          ask: () => pool.ask({ program: id, module, addresses, workgroups }),
+          starting: () => pool.starting,
+        });
       } catch (error) {
         if (!(error instanceof WebAssembly.RuntimeError)) throw error;
         trap = error.message;
+        // Workers stop at their next workgroup.
+        Atomics.store(new Int32Array(memory.memory.buffer, counter, 1), 0, workgroups);
       }
-      trap ??= await pool.run({
-        program: id,
-        module,
-        memory: memory.memory,
-        addresses: Array.from({ length: pool.size }, addresses),
-        workgroups,
-      });
+      const theirs = await pool.end();
+      trap ??= theirs;
       if (trap !== null) throw this.#trapped(trap);
     } finally {
       for (const address of blocks) memory.free(address);
     }
-  }
-
-  /** Runs workgroups here for as long as it does not pay to ask the workers; says whether none is left. */
-  #takeFirst(take: (limitMs: number) => number, workgroups: number): boolean {
-    if (this.#device.pool.size === 1) return take(Infinity) === 0;
-    const start = performance.now();
-    const left = take(INLINE_MS);
-    const msLeft = (left * (performance.now() - start)) / (workgroups - left);
-    // Workgroups need not be alike, so what should end soon is watched too.
-    return left === 0 || (msLeft <= WORTH_WAKING_MS && take(2 * WORTH_WAKING_MS) === 0);
   }
 
   #writeArguments(address: number, resolved: ResolvedLaunch<CpuBuffer>): void {
@@ -130,4 +111,48 @@ export class CompiledProgram<P extends Params> implements CpuProgram<P> {
       },
     );
   }
+}
+
+interface Work {
+  /** Runs workgroups here for so long; gives how many nobody has taken yet. */
+  take(limitMs: number): number;
+  /** Asks the workers that are ready to take some too. */
+  ask(): void;
+  /** Whether messages are due that say that workers are ready. */
+  starting(): boolean;
+}
+
+/** Runs workgroups here until none is left, with the workers' help where it pays. */
+async function work(workgroups: number, { take, ask, starting }: Work): Promise<void> {
+  const start = performance.now();
+  let asked = false;
+  let pauseAt = start + SLICE_MS;
+  for (;;) {
+    const left = take(asked ? SLICE_MS : FIRST_LOOK_MS);
+    if (left === 0) return;
+    const now = performance.now();
+    // Alone so far, so all that is done was done here.
+    asked ||= (left * (now - start)) / (workgroups - left) > WORTH_WAKING_MS;
+    // Again in each slice: workers may have started meanwhile.
+    if (asked) ask();
+    if (now < pauseAt && !(asked && starting())) continue;
+    await pause();
+    pauseAt = performance.now() + SLICE_MS;
+  }
+}
+
+/** Lets other tasks of this thread run. Timers would wait for a millisecond or more. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === "function") {
+      setImmediate(resolve);
+      return;
+    }
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 }

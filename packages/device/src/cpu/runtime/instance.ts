@@ -1,15 +1,7 @@
-/** Runs compiled kernels in the thread that it is called from. The main thread and the workers share it. */
-
-import type { ImportedMath } from "../operations/mathematics.ts";
-
-/** Calls round to f32 by themselves, so these are the functions of mathematics.ts. */
-const mathematics: Readonly<Record<ImportedMath, (x: number) => number>> = {
-  log: Math.log,
-  log2: Math.log2,
-  sin: Math.sin,
-  cos: Math.cos,
-  tanh: Math.tanh,
-};
+/**
+ * Runs compiled kernels in the thread that it is called from. The caller's thread and the workers share it: Node's workers
+ * start with the text of these functions, so they name nothing outside themselves but globals.
+ */
 
 export type RunWorkgroups = (
   args: number,
@@ -19,8 +11,10 @@ export type RunWorkgroups = (
   end: number,
 ) => void;
 
+/** The functions of mathematics.ts come from JavaScript; calls round to f32 by themselves. */
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): RunWorkgroups {
-  const instance = new WebAssembly.Instance(module, { env: { memory, ...mathematics } });
+  const { log, log2, sin, cos, tanh } = Math;
+  const instance = new WebAssembly.Instance(module, { env: { memory, log, log2, sin, cos, tanh } });
   return instance.exports.run as RunWorkgroups;
 }
 
@@ -32,9 +26,6 @@ export interface LaunchAddresses {
   /** A 32-bit word: the first workgroup that no thread has taken yet. */
   readonly counter: number;
 }
-
-/** Threads take at most so much work at once, so that they end at about the same time. */
-const BATCH_MS = 1;
 
 export interface Share {
   /** Of the whole launch. */
@@ -56,6 +47,8 @@ export function takeWorkgroups(
   addresses: LaunchAddresses,
   { workgroups: total, threads, limitMs }: Share,
 ): number {
+  // Threads take at most so much work at once, so that they end at about the same time.
+  const longestMs = Math.min(1, limitMs / 2);
   const counter = new Int32Array(memory.buffer, addresses.counter, 1);
   const start = performance.now();
   let before = start;
@@ -68,7 +61,7 @@ export function takeWorkgroups(
     if (end === total) return 0;
     const now = performance.now();
     if (now - start >= limitMs) return Math.max(0, total - Atomics.load(counter, 0));
-    if (now - before < BATCH_MS / 2) {
+    if (now - before < longestMs / 2) {
       const fair = Math.ceil((total - end) / (4 * threads));
       batch = Math.max(1, Math.min(batch * 2, fair));
     }

@@ -1,45 +1,55 @@
-/** The worker threads of a device: started when first needed, all of them work on each launch. */
+/**
+ * The worker threads of a device. They help the thread that launches: that one works as well, asks them for help where
+ * enough work is left, and waits at the end only for those that came.
+ */
 
 import { EvolverError } from "@evolver/base";
 import type { LaunchAddresses } from "./instance.ts";
-import { READY, type WorkerHandle, type WorkerMessage } from "./worker.ts";
+import type { DeviceMemory } from "./memory.ts";
+import { LAST_LAUNCH, READY, STAGE, type WorkerHandle, type WorkerMessage } from "./worker.ts";
 
 export interface PoolLaunch {
   readonly program: number;
   readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
-  /** For each worker. */
-  readonly addresses: readonly LaunchAddresses[];
+  /** Finds place for one more thread. */
+  readonly addresses: () => LaunchAddresses;
   readonly workgroups: number;
 }
 
-interface Pending {
-  readonly launch: number;
-  waiting: number;
-  error: string | null;
-  resolve(error: string | null): void;
-  reject(error: unknown): void;
+/** The caller's thread looks for so long whether a worker is done, then it waits for a message, which takes longer to come. */
+const LOOK_MS = 0.2;
+
+interface Helper {
+  readonly worker: WorkerHandle;
+  /** Address of its word, see STAGE. */
+  readonly stage: number;
+  /** Programs that it has. */
+  readonly known: Set<number>;
+  ready: boolean;
+  /** The launch that it was last asked to help with. */
+  launch: number;
+  /** How that launch ended, where a message tells of it: the message of a trap, null, or why the worker could not go on. */
+  ended: PromiseWithResolvers<string | null | EvolverError>;
 }
 
 export class WorkerPool {
-  readonly size: number;
-  #workers: WorkerHandle[] = [];
+  /** Threads that work on a launch: the workers and the caller's. */
+  readonly threads: number;
+  readonly #memory: DeviceMemory;
+  readonly #helpers: Helper[] = [];
   #starting: Promise<void> | null = null;
-  #ready = 0;
   #failure: unknown = null;
-  /** By worker: the programs that it has. */
-  #known: Set<number>[] = [];
-  #pending: Pending | null = null;
-  #launches = 0;
+  #ready = 0;
+  #launch = 0;
 
-  constructor(size: number) {
-    this.size = size;
+  constructor(threads: number, memory: DeviceMemory) {
+    this.threads = threads;
+    this.#memory = memory;
   }
 
-  /** Whether all workers can take work. Starting takes a while; throws WORKER_FAILED if it could not be done. */
-  get ready(): boolean {
-    if (this.#failure !== null) throw failed(this.#failure);
-    return this.#ready === this.size;
+  /** Whether workers have been started that are not ready yet. */
+  get starting(): boolean {
+    return this.#failure === null && this.#ready < this.threads - 1;
   }
 
   /** Starts the workers, if that has not been done. */
@@ -49,62 +59,104 @@ export class WorkerPool {
     });
   }
 
-  /** Runs what is left of a launch, on workers that are ready; one at a time. Resolves to the message of a trap, or null. */
-  async run(work: PoolLaunch): Promise<string | null> {
-    const workers = this.#workers;
-    const launch = ++this.#launches;
-    const { program, memory, workgroups } = work;
-    try {
-      return await new Promise<string | null>((resolve, reject) => {
-        this.#pending = { launch, waiting: workers.length, error: null, resolve, reject };
-        workers.forEach((worker, i) => {
-          const known = this.#known[i] as Set<number>;
-          const module = known.has(program) ? null : work.module;
-          known.add(program);
-          worker.hold(true);
-          const addresses = work.addresses[i] as LaunchAddresses;
-          worker.post({ launch, program, module, memory, addresses, workgroups, threads: workers.length });
-        });
+  /** Begins a launch; one at a time. */
+  begin(): void {
+    this.#launch = (this.#launch % LAST_LAUNCH) + 1;
+  }
+
+  /** Asks all workers that are ready and have not been asked yet; throws WORKER_FAILED if one could not go on. */
+  ask({ program, module, addresses, workgroups }: PoolLaunch): void {
+    if (this.#failure !== null) throw failed(this.#failure);
+    const launch = this.#launch;
+    const { memory } = this.#memory;
+    for (const helper of this.#helpers) {
+      if (!helper.ready || helper.launch === launch) continue;
+      const { worker, stage, known } = helper;
+      helper.launch = launch;
+      helper.ended = Promise.withResolvers();
+      Atomics.store(this.#word(helper), 0, 4 * launch + STAGE.asked);
+      worker.post({
+        launch,
+        program,
+        module: known.has(program) ? null : module,
+        memory,
+        addresses: addresses(),
+        stage,
+        workgroups,
+        threads: this.threads,
       });
-    } finally {
-      this.#pending = null;
-      for (const worker of workers) worker.hold(false);
+      known.add(program);
     }
+  }
+
+  /** Waits for the workers that take part in the launch. Resolves to the message of a trap, or null. */
+  async end(): Promise<string | null> {
+    let trap: string | null = null;
+    for (const helper of this.#helpers) {
+      if (helper.launch !== this.#launch) continue;
+      const error = await this.#end(helper);
+      trap ??= error;
+    }
+    return trap;
   }
 
   async close(): Promise<void> {
     await this.#starting;
-    const workers = this.#workers;
-    this.#workers = [];
-    this.#ready = 0;
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await Promise.all(this.#helpers.splice(0).map(({ worker }) => worker.terminate()));
+  }
+
+  async #end(helper: Helper): Promise<string | null> {
+    const word = this.#word(helper);
+    const launch = 4 * this.#launch;
+    const [asked, joined, awaited] = [launch + STAGE.asked, launch + STAGE.joined, launch + STAGE.awaited];
+    if (Atomics.compareExchange(word, 0, asked, 0) === asked) return null;
+    const until = performance.now() + LOOK_MS;
+    while (Atomics.load(word, 0) === joined && performance.now() < until);
+    if (Atomics.compareExchange(word, 0, joined, awaited) === 0) return null;
+    helper.worker.hold(true);
+    try {
+      const end = await helper.ended.promise;
+      if (end instanceof EvolverError) throw end;
+      return end;
+    } finally {
+      helper.worker.hold(false);
+    }
+  }
+
+  #word({ stage }: Helper): Int32Array {
+    return new Int32Array(this.#memory.memory.buffer, stage, 1);
   }
 
   async #start(): Promise<void> {
     const { startWorker } = await import("#cpu-worker");
-    for (let i = 0; i < this.size; i++) {
+    for (let i = 1; i < this.threads; i++) {
       const worker = startWorker();
-      this.#workers.push(worker);
-      this.#known.push(new Set());
+      const helper: Helper = {
+        worker,
+        stage: this.#memory.allocate(4),
+        known: new Set(),
+        ready: false,
+        launch: 0,
+        ended: Promise.withResolvers(),
+      };
+      this.#helpers.push(helper);
       worker.listen(
-        (message) => this.#receive(message),
+        (message) => this.#receive(helper, message),
         (error) => {
           this.#failure = error;
-          this.#pending?.reject(failed(error));
+          helper.ended.resolve(failed(error));
         },
       );
     }
   }
 
-  #receive(message: WorkerMessage): void {
+  #receive(helper: Helper, message: WorkerMessage): void {
     if (message === READY) {
+      helper.ready = true;
       this.#ready++;
-      return;
+    } else if (message.launch === helper.launch) {
+      helper.ended.resolve(message.error);
     }
-    const pending = this.#pending;
-    if (pending === null || pending.launch !== message.launch) return;
-    pending.error ??= message.error;
-    if (--pending.waiting === 0) pending.resolve(pending.error);
   }
 }
 

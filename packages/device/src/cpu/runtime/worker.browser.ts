@@ -1,5 +1,6 @@
 /** Browser only: starts workers, and is what such a worker runs. */
 
+import { instantiate, takeWorkgroups } from "./instance.ts";
 import { createServer, READY, type WorkerHandle, type WorkerMessage, type WorkerRequest } from "./worker.ts";
 
 const NAME = "evolver-cpu-worker";
@@ -25,7 +26,11 @@ const self = globalThis as unknown as {
 };
 
 if (self.document === undefined && self.name === NAME) {
-  const serve = createServer();
-  self.onmessage = (event) => self.postMessage?.(serve(event.data));
+  const serve = createServer({
+    reply: (message) => self.postMessage?.(message),
+    instantiate,
+    takeWorkgroups,
+  });
+  self.onmessage = (event) => serve(event.data);
   self.postMessage?.(READY);
 }

@@ -1,30 +1,35 @@
-/** Node only: starts workers as threads, and is what such a thread runs. */
+/**
+ * Node only: starts workers as threads. A worker's program is the text of a few functions, because a thread that loads
+ * modules of TypeScript takes three times as long to start.
+ */
 
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { createServer, READY, type WorkerHandle, type WorkerRequest } from "./worker.ts";
+import { Worker } from "node:worker_threads";
+import { instantiate, takeWorkgroups } from "./instance.ts";
+import { createServer, READY, type WorkerHandle } from "./worker.ts";
 
-const ROLE = "evolver-cpu-worker";
+const program = (): string => `
+  const { parentPort } = require("node:worker_threads");
+  const reply = (message) => parentPort.postMessage(message);
+  const instantiate = ${instantiate};
+  const takeWorkgroups = ${takeWorkgroups};
+  const createServer = ${createServer};
+  parentPort.on("message", createServer({ reply, instantiate, takeWorkgroups }));
+  reply(${JSON.stringify(READY)});`;
 
 export function startWorker(): WorkerHandle {
   // Options of the process, `--input-type` say, are about its own entry point.
-  const worker = new Worker(new URL(import.meta.url), { workerData: ROLE, execArgv: [] });
-  worker.unref();
+  const worker = new Worker(program(), { eval: true, execArgv: [] });
   return {
     post: (request) => worker.postMessage(request),
     listen(onMessage, onFailure) {
       worker.on("message", onMessage);
       worker.on("error", onFailure);
+      // Listening to messages keeps the process alive.
+      worker.unref();
     },
     hold: (held) => (held ? worker.ref() : worker.unref()),
     terminate: async () => {
       await worker.terminate();
     },
   };
-}
-
-if (!isMainThread && workerData === ROLE && parentPort !== null) {
-  const port = parentPort;
-  const serve = createServer();
-  port.on("message", (request: WorkerRequest) => port.postMessage(serve(request)));
-  port.postMessage(READY);
 }
