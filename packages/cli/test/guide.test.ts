@@ -32,15 +32,18 @@ it("writes the document and its pictures, and says so in one JSON document", asy
     files: string[];
     markdown: string;
     pictures: Record<string, string>;
+    pages: Record<string, string>;
   };
+  const names = [...Object.keys(report.pictures), ...Object.keys(report.pages)];
   expect(report).toMatchObject({
     study: "attention",
-    files: ["out.md", ...Object.keys(report.pictures).map((name) => join("out", name))],
+    files: ["out.md", ...names.map((name) => join("out", name))],
   });
   expect(readFileSync(join(folder, "out.md"), "utf8")).toBe(report.markdown);
   expect(report.markdown).toContain("(out/k01.svg)");
-  expect(readdirSync(join(folder, "out"))).toEqual(Object.keys(report.pictures).toSorted());
+  expect(readdirSync(join(folder, "out"))).toEqual(names.toSorted());
   expect(Object.keys(report.pictures).length).toBeGreaterThanOrEqual(11);
+  expect(readFileSync(join(folder, "out", "questions.md"), "utf8")).toBe(report.pages["questions.md"]);
   expect(readFileSync(join(folder, "out", "k01.svg"), "utf8")).toBe(report.pictures["k01.svg"]);
 });
 

@@ -2,6 +2,7 @@
 
 export * from "./collect/index.ts";
 export * from "./evidence/index.ts";
+export * from "./lessons/difference.ts";
 export * from "./lessons/guide.ts";
 export * from "./lessons/ladder.ts";
 export * from "./markdown.ts";

@@ -12,9 +12,8 @@ export const k08: AttentionRung = {
   title: "A fixed number of workgroups that take tiles from a counter",
   idea: `Workgroups are launched once, as many as the device holds, and take tiles of queries from an atomic counter
 until none is left. One invocation asks, and all get the answer through shared memory. Causal tiles differ in length: the
-longest, the last of each head, are handed out first, so that no workgroup starts a long one when the others are done. The
-host does not reset the counter: each workgroup asks once more than it gets tiles, and the one that gets the very last number
-sets it to 0.`,
+longest, the last of each head, are handed out first, so that no long one starts when the other workgroups are done. Each
+workgroup asks once more than it gets tiles, and the one that gets the very last number sets the counter back to 0.`,
   point: { ...base.point, schedule: "persistent" },
   variants: {},
   claimCase: {
@@ -50,8 +49,7 @@ sets it to 0.`,
     },
   ],
   found: `No counter gets better: bytes, sectors and floating-point operations are those of k06, and there are 134 barriers
-instead of 64 and 90,536 arithmetic instructions instead of 86,784, most of the difference for the order of the tiles.
-Possible gains are time at the end of a launch, when some multiprocessors have run out of tiles, and the time to start
-workgroups; only a measurement can tell. Where there are many equal tiles, the hardware distributes them as well as the
-counter does, since it starts a workgroup whenever one ends. With fewer, larger tiles the order matters more: k12.`,
+instead of 64 and 90,536 arithmetic instructions instead of 86,784, most of the difference for the order of the tiles. What can
+be gained is time at the end of a launch, when some multiprocessors have run out of tiles, and the time to start workgroups. Where
+there are many equal tiles, the hardware distributes them as well, since it starts a workgroup whenever one ends.`,
 };

@@ -10,10 +10,10 @@ export const k11: AttentionRung = {
   title: "Register tiles: eight rows by eight keys per lane",
   idea: `A lane no longer takes one row: it holds the scores of 8 rows × 8 keys in registers, and the output of the same 8
 rows × 8 columns, so that each number it reads from shared memory is used eight times. The lanes of a subgroup form a grid
-of four by eight over 32 rows and 64 keys. Rows and keys alternate in the bits of the lane's number, because shared memory
-serves 16-byte reads of half a subgroup in one pass where neighbours read one address. Probabilities go through shared
-memory within the subgroup. Values are copied while scores are computed, and the next keys while outputs are computed. Scores
-are masked only in tiles that the mask or the end of the sequence cuts.`,
+of four by eight over 32 rows and 64 keys. Rows and keys alternate in the bits of the lane's number: shared memory serves
+16-byte reads of half a subgroup in one pass where neighbours read one address. Probabilities go through shared memory
+within the subgroup. Values are copied while scores are computed, and the next keys while outputs are computed. Only tiles that
+the mask or the end of the sequence cuts are masked.`,
   point: {
     ...k04.point,
     queryRows: 128,
@@ -89,7 +89,6 @@ are masked only in tiles that the mask or the end of the sequence cuts.`,
   ],
   found: `For scalar kernels this is the largest step: 5.9 times the operations for each byte of shared memory, and 89,784
 instructions instead of 229,504 for 128 rows. The order of the lanes matters as much as the layout of the tile. With rows and
-keys in separate halves of the lane's number, no bank conflict is counted either, but reads of keys and values take four
-passes instead of two. NVIDIA's counters showed this first; the simulator now counts it too. A larger tile is not always
-better: with 128 rows per workgroup, a problem with few rows has few workgroups.`,
+keys in separate halves of the lane's number there is no bank conflict either, but reads of keys and values take four passes
+instead of two.`,
 };

@@ -16,11 +16,10 @@ const TILES = (HEADS * shape.seqQ) / point.queryRows;
 export const k12: AttentionRung = {
   id: "k12",
   title: "Found by evolution: half the rows, taken from a counter",
-  idea: `This rung was not written by hand: evolution on a GPU found it, starting from k01. It is k11 with half as many rows:
-64 per workgroup, 16 per subgroup, and 4 rows × 8 keys per lane. A lane reads more for each number that it computes and keeps
-half as many numbers. There are twice as many workgroups, and more of them fit on a multiprocessor. They take tiles of queries
-from k08's counter. Another run found the causal variant, for Llama's heads under a causal mask: 128 rows again, in 8
-subgroups, and probabilities are exchanged by shuffles instead of through shared memory.`,
+  idea: `Evolution on a GPU found this rung, starting from k01. It is k11 with half as many rows: 64 per workgroup, 16 per
+subgroup, and 4 rows × 8 keys per lane. A lane reads more for each number that it computes and keeps half as many numbers. There
+are twice as many workgroups, and more of them fit on a multiprocessor. They take tiles of queries from k08's counter. Another
+run found the causal variant, for Llama's heads: 128 rows again, in 8 subgroups, and probabilities exchanged by shuffles.`,
   point,
   variants: {
     causal: { ...point, queryRows: 128, exchange: "shuffle" },
@@ -52,7 +51,7 @@ subgroups, and probabilities are exchanged by shuffles instead of through shared
       check: (counters) => exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11")), 2),
     },
     {
-      text: "and as often as by k11's half tiles, also of 64 rows: each tile is computed once, by whichever workgroup takes it",
+      text: "and as often as by k11's half tiles, also of 64 rows",
       check: (counters) =>
         exactly(keyValueBytes(counters("k12")) / keyValueBytes(counters("k11 half tiles")), 1),
     },
@@ -74,7 +73,7 @@ subgroups, and probabilities are exchanged by shuffles instead of through shared
       check: (counters) => exactly(passesPerTileRead(counters("k12")), 2),
     },
     {
-      text: "the causal variant has no barrier of a subgroup, as no probability goes through shared memory",
+      text: "the causal variant has no barrier of a subgroup: no probability goes through shared memory",
       check: (counters) => exactly(counters("k12 causal").subgroupBarriers, 0),
     },
     {
@@ -83,10 +82,8 @@ subgroups, and probabilities are exchanged by shuffles instead of through shared
         atLeast(counters("k12 causal").issuedSubgroup / counters("k11").issuedSubgroup, 15),
     },
   ],
-  found: `It is k11 with more, smaller workgroups: 128 tiles of 64 rows for 8 heads of 1,024 queries, where k11 has 64 tiles
-of 128 rows. With fewer tiles than multiprocessors no workgroup gets a second tile, so the counter does not matter here. (Where
-there are many tiles, a multiprocessor holds three workgroups of 69,636 bytes, or two of k11's 105,472.) No trial changed only
-the counter or only the exchange, but the counter explains the causal variant: if time is proportional to a tile's keys, 132
-multiprocessors are done after 28 tiles of keys in the order of the launch, and after 18 with the longest first. The shuffles
-cost 277,072 arithmetic instructions instead of k11's 167,888.`,
+  found: `For 8 heads of 1,024 queries it has 128 tiles of 64 rows, where k11 has 64 of 128. Both are fewer than the 132
+multiprocessors, so no workgroup gets a second tile and the counter does not matter. It explains the causal variant, though: if
+time is proportional to a tile's keys, 132 multiprocessors are done after 28 tiles of keys in the order of the launch, and after 18
+with the longest first. The shuffles cost 277,072 arithmetic instructions instead of k11's 167,888.`,
 };

@@ -1,4 +1,4 @@
-/** `evolver guide`: a learner's guide to a ladder, as Markdown with pictures. */
+/** `evolver guide`: a learner's guide to a ladder, as Markdown with pictures and a page of questions. */
 
 import type { Guide } from "@evolver/lab";
 import { existsSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ import { addStudyArgument, studyWith } from "../study-options.ts";
 interface GuideFlags {
   /** A folder; by default the repository's own, where there is one. */
   readonly evidence?: string;
-  /** Standard output if absent, and then without the pictures. */
+  /** Standard output if absent, and then without pictures and questions. */
   readonly output?: string;
   readonly json: boolean;
 }
@@ -24,10 +24,13 @@ export const guideCommand: MakeCommand = ({ args, finish }) =>
   addStudyArgument(
     newCommand(
       "guide",
-      "write a guide to a study's ladder: every rung with its picture, counters, times and questions",
+      "write a guide to a study's ladder: every rung with its picture, code, counters, times and questions",
     )
       .option("--evidence <dir>", "measured times and counters (default: evidence/h200, if it is there)")
-      .option("-o, --output <file>", "write to this file, and the pictures to a folder of its name beside it")
+      .option(
+        "-o, --output <file>",
+        "write to this file, and the pictures and questions to a folder of its name beside it",
+      )
       .action(async (study: string, flags: GuideFlags) => finish(await guide(study, flags))),
     args,
   );
@@ -38,11 +41,11 @@ async function guide(name: string, flags: GuideFlags): Promise<number> {
   const folder = output === undefined ? "ladder" : basename(output, extname(output));
   if (output !== undefined && folder === basename(output))
     throw new EvolverError("OUTPUT_NOT_WRITTEN", `${output} is not a name for a Markdown file`, {
-      hint: "name it such as ladder.md; the pictures go to the folder ladder/ beside it",
+      hint: "name it such as ladder.md; pictures and questions go to the folder ladder/ beside it",
     });
   if (output !== undefined) {
     await checkFile(output);
-    await checkFolder(join(dirname(output), folder), /\.svg$/);
+    await checkFolder(join(dirname(output), folder), /\.(?:svg|md)$/);
   }
   if (evidence !== undefined && !isFolder(evidence))
     throw new EvolverError("EVIDENCE_NOT_FOUND", `there is no folder ${evidence}`, {
@@ -57,12 +60,17 @@ async function guide(name: string, flags: GuideFlags): Promise<number> {
     });
     progress.end();
     const files = output === undefined ? [] : await write(output, join(dirname(output), folder), made);
-    if (json) printJson({ study: name, files, ...made, pictures: Object.fromEntries(made.pictures) });
+    if (json)
+      printJson({
+        study: name,
+        files,
+        markdown: made.markdown,
+        pictures: Object.fromEntries(made.pictures),
+        pages: Object.fromEntries(made.pages),
+      });
     else if (output === undefined) printText(made.markdown);
     else
-      process.stderr.write(
-        `${output}, and ${made.pictures.size} pictures in ${join(dirname(output), folder)}\n`,
-      );
+      process.stderr.write(`${output}, and ${files.length - 1} files in ${join(dirname(output), folder)}\n`);
     return EXIT.done;
   } finally {
     progress.end();
@@ -74,8 +82,12 @@ function isFolder(path: string): boolean {
 }
 
 /** The document last: where it is, its pictures are. */
-async function write(output: string, folder: string, { markdown, pictures }: Guide): Promise<string[]> {
-  const files = [...pictures].map(([file, svg]) => [join(folder, file), svg] as const);
+async function write(
+  output: string,
+  folder: string,
+  { markdown, pictures, pages }: Guide,
+): Promise<string[]> {
+  const files = [...pictures, ...pages].map(([file, text]) => [join(folder, file), text] as const);
   for (const [path, content] of files) await writeOutput(path, content);
   await writeOutput(output, markdown);
   return [output, ...files.map(([path]) => path)];

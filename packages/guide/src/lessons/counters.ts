@@ -4,7 +4,6 @@ import type { Counters } from "@evolver/device";
 
 type Counter = Exclude<keyof Counters, "memory">;
 
-/** The counters that the guide shows, in its words. */
 export const SHOWN: readonly (readonly [counter: Counter, name: string])[] = [
   ["workgroups", "workgroups"],
   ["globalReadBytes", "bytes read from global memory"],
@@ -24,3 +23,14 @@ export const SHOWN: readonly (readonly [counter: Counter, name: string])[] = [
   ["issuedMemory", "memory instructions"],
   ["issuedSubgroup", "shuffles and other subgroup instructions"],
 ];
+
+const OF_THE_FIRST: readonly Counter[] = [
+  "globalReadBytes",
+  "globalSectors",
+  "sharedPasses",
+  "barriers",
+  "flops",
+];
+
+/** Those shown of the first rung, which has none to compare with. */
+export const FIRST = SHOWN.filter(([counter]) => OF_THE_FIRST.includes(counter));

@@ -7,7 +7,6 @@ import type { LadderPair } from "../evidence/ladder.ts";
 import { torchOn } from "../evidence/peers.ts";
 import { anchor, microseconds, table } from "../markdown.ts";
 import { inputOf, TIME_HEADS, timeRow } from "../tables/times.ts";
-import { GLOSSARY } from "./glossary.ts";
 import type { GuideRung, LadderGuide } from "./ladder.ts";
 import { headingOf } from "./section.ts";
 
@@ -18,7 +17,7 @@ export interface Charts {
 }
 
 export function front(guide: LadderGuide, evidence: Evidence, charts: Charts): string {
-  const { study, title, intro, aboutPictures } = guide;
+  const { study, title, intro, aboutPictures, aboutCode } = guide;
   return [
     `# ${title}`,
     `<!-- Written by \`evolver guide ${study}\`; changes by hand are lost. -->`,
@@ -26,17 +25,15 @@ export function front(guide: LadderGuide, evidence: Evidence, charts: Charts): s
     "## How to read it",
     `Each rung has the same parts:
 
-- **The idea**, and the axes of the kernel on which it differs from the rung that it builds on.
-- **A picture**, drawn from the rung's own settings: which lanes load what, where it lies, and when. ${aboutPictures}
-- **Claims**: sentences with a number, which the simulator counts again each time that this page is written. A claim that does
-  not hold fails our tests.
-- **Counters** of the rung and of the one that it builds on, on the small problem of the claims.
-- **Time**: measured by a clock on real hardware, or modelled from counters and a machine's datasheet. The two are never in
-  one column. A modelled time is an estimate, not a result.
-- **What people say** about the step, **what was found** by counting, and, where there is evidence, what was **measured**.
-- **Questions** as they come up in interviews and reviews, each with a hidden answer. Answer first, then look.
+- **The idea** and **a picture**, drawn from the rung's own settings: which lanes load what, where it lies, and when. ${aboutPictures}
+- **What changes**: the settings, and the code. ${aboutCode}
+- **What it gains and costs**: the counters that change most, and claims: sentences with a number. The simulator counts them
+  again each time that this page is written, and a claim that does not hold fails our tests.
+- **Time** on the shape [below](#all-rungs-measured): measured by a clock on real hardware, or modelled from counters and
+  a machine's datasheet. A modelled time is an estimate, not a result.
+- **What one hears** about the step, **what was found** by counting, and **questions** with answers on a page of their own.
 
-A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](#glossary) has all names. Bytes and FLOPs
+A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](glossary.md) has all names. Bytes and FLOPs
 of a kernel depend only on what it does, so the simulator's are exact; time depends on the machine.`,
     "## All rungs, counted",
     ...countedRungs(guide),
@@ -48,7 +45,7 @@ of a kernel depend only on what it does, so the simulator's are exact; time depe
 const link = (rung: GuideRung): string => `[${rung.id}](#${anchor(headingOf(rung))})`;
 
 /** One problem for all, so that columns may be compared from rung to rung. */
-function countedRungs({ study, rungs, common }: LadderGuide): string[] {
+function countedRungs({ rungs, common }: LadderGuide): string[] {
   return [
     `By the simulator, on ${common.input}: ${common.about}.
 Fewer is better in every column except the last, which is the number of floating-point operations for each byte that the kernel
@@ -56,6 +53,7 @@ reads from shared memory.`,
     table(
       [
         "rung",
+        "what",
         "bytes from global memory",
         "sectors",
         "passes over banks",
@@ -64,10 +62,10 @@ reads from shared memory.`,
         "instructions",
         "FLOPs per byte",
       ],
-      "lrrrrrrr",
+      "llrrrrrrr",
       rungs.map((rung) => countersRow(rung)),
     ),
-    `${common.note} \`npx evolver guide ${study}\` counts exactly these numbers again.`,
+    common.note,
   ];
 }
 
@@ -76,6 +74,7 @@ function countersRow(rung: GuideRung): string[] {
   const issued = common.issuedArithmetic + common.issuedSpecial + common.issuedMemory + common.issuedSubgroup;
   return [
     link(rung),
+    rung.title,
     number(common.globalReadBytes),
     number(common.globalSectors),
     number(common.sharedPasses),
@@ -90,30 +89,16 @@ function allRungs(guide: LadderGuide, evidence: Evidence, charts: Charts): strin
   const { rungs } = guide;
   const [first] = evidence.ladders;
   if (first === undefined) {
-    return [
-      "Times: not measured.",
-      table(
-        ["rung", "what"],
-        "ll",
-        rungs.map((rung) => [link(rung), rung.title]),
-      ),
-    ];
+    return ["Times: not measured."];
   }
   return [
-    `The benchmark beside PyTorch (\`peers*.json\`) times many launches back to back; its times are used where it has the shape. Other
-times are from the ladder's own report (\`ladder-*.json\`), which times single launches, so that they include the cost of
-starting one. Compare within a table, not between tables whose times are from different files.`,
-    ...evidence.ladders.flatMap((pair) => [
-      `${inputOf(pair)}. ${originOf(pair)}`,
-      table(
-        ["rung", "what", ...TIME_HEADS.slice(1)],
-        "llrrrrr",
-        rungs.map((rung) => {
-          const [name, ...cells] = timeRow(link(rung), pair, rung.id);
-          return [name as string, rung.title, ...cells];
-        }),
-      ),
-    ]),
+    `${inputOf(first)}. ${originOf(first)} Times from \`peers*.json\` are of many launches back to back; those from
+\`ladder-*.json\` are of single launches and include the cost of starting one. [gpu.md](gpu.md) has other shapes.`,
+    table(
+      ["rung", ...TIME_HEADS.slice(1)],
+      "lrrrrr",
+      rungs.map((rung) => timeRow(link(rung), first, rung.id)),
+    ),
     ...(charts.speed === null ? [] : [`![TFLOP/s of each rung, beside PyTorch](${charts.speed})`]),
     ...peersSection(guide, first, evidence),
     ...(charts.roofline === null
@@ -172,7 +157,7 @@ const origin = ({ date, commit }: Origin): string =>
 export function back({ study, tries, goOn }: LadderGuide): string {
   return [
     "## Run it yourself, without a GPU",
-    `Everything on this page except the measured times comes from the simulator, which needs only Node:`,
+    "Everything here except the measured times comes from the simulator, which needs only Node:",
     commands([
       [`ladder ${study}`, "verify and count every rung, check its claims"],
       [`ladder ${study} --rungs ${tries.rungs}`, "only these"],
@@ -182,7 +167,7 @@ export function back({ study, tries, goOn }: LadderGuide): string {
     `With a GPU, \`--device webgpu\`, \`cuda\` or \`hip\` measures instead of modelling; \`npx evolver devices\` says what is here and
 what is missing for the rest.`,
     "## Go on",
-    "The ladder shows a few points of a much larger space of settings. From here:",
+    "From here:",
     commands([
       [`evolve ${study} ${tries.evolve}`, "search the space for your input"],
       ["check my-kernel.ts", "all checks of the simulator on your own kernel"],
@@ -193,8 +178,6 @@ what is missing for the rest.`,
       ["bench microbench --device cuda --save machine.json", "what your machine can do"],
     ]),
     goOn,
-    "## Glossary",
-    table(["here and in WebGPU", "CUDA", "HIP", "what"], "llll", GLOSSARY),
   ].join("\n\n");
 }
 

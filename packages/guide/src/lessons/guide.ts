@@ -1,4 +1,4 @@
-/** Makes a guide to a ladder, one Markdown document with pictures, from a study's texts and from measurements. */
+/** Makes a guide to a ladder, a Markdown document with pictures and a page of questions, from a study's texts and from measurements. */
 
 import type { PlotSpec } from "@evolver/base";
 import type { Guide } from "@evolver/lab";
@@ -8,12 +8,15 @@ import type { Evidence } from "../evidence/read-folder.ts";
 import { rooflinePlot, speedPlot } from "../plots/ladder.ts";
 import { back, front } from "./frame.ts";
 import type { LadderGuide } from "./ladder.ts";
+import { questionsPage } from "./questions.ts";
 import { rungSection } from "./section.ts";
+
+const QUESTIONS = "questions.md";
 
 /**
  * The same data give the same guide, byte for byte.
  *
- * @param folder where the pictures will lie, as the document links to them
+ * @param folder where pictures and questions will lie, as the document links to them
  */
 export function guideOf(guide: LadderGuide, read: Evidence, folder: string): Guide {
   const evidence = comparable(read);
@@ -30,10 +33,16 @@ export function guideOf(guide: LadderGuide, read: Evidence, folder: string): Gui
     roofline: drawn(rooflinePlot(evidence, ids)),
   };
   const sections = guide.rungs.map((rung) =>
-    rungSection({ rung, evidence, picture: keep(rung.id, rung.picture) }),
+    rungSection({
+      rung,
+      evidence,
+      picture: keep(rung.id, rung.picture),
+      questions: `${folder}/${QUESTIONS}`,
+    }),
   );
   return {
     markdown: `${[front(guide, evidence, charts), ...sections, back(guide)].join("\n\n")}\n`,
     pictures,
+    pages: new Map([[QUESTIONS, questionsPage(guide, `../${folder}.md`)]]),
   };
 }

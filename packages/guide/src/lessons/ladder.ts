@@ -43,8 +43,17 @@ export interface GuideRung {
   readonly on: string;
   readonly counted: CountedRung;
   readonly lesson: Lesson;
+  readonly code: readonly CodeBlock[];
   /** SVG text. */
   readonly picture: string;
+}
+
+/** A part of a rung's program, or how it differs from that of the rung that it builds on. */
+export interface CodeBlock {
+  /** What it is, in a sentence that ends with a colon. */
+  readonly about: string;
+  readonly language: "typescript" | "cuda" | "diff";
+  readonly text: string;
 }
 
 export interface AxisChange {
@@ -62,6 +71,8 @@ export interface LadderGuide {
   readonly intro: string;
   /** What colours and arrows mean, in a sentence or two. */
   readonly aboutPictures: string;
+  /** Where the code that is shown comes from, in a sentence or two. */
+  readonly aboutCode: string;
   /** The problem that all rungs are counted on, as the command line takes it, and what is to be known of it. */
   readonly common: { readonly input: string; readonly about: string; readonly note: string };
   /** PyTorch's entries, beside which the rungs were measured: "PyTorch's float32 attention", and what to know of them. */

@@ -1,56 +1,44 @@
-/** The section of one rung: idea, picture, claims, counters, times, common advice and what was found, questions. */
+/** The section of one rung: what it changes and its code, what that gains and costs, common advice and what was found. */
 
 import { relationWords } from "@evolver/device";
 import { number } from "@evolver/base";
+import type { LadderEvidence, MeasuredRung } from "../evidence/ladder.ts";
 import type { Evidence } from "../evidence/read-folder.ts";
-import { prose, table } from "../markdown.ts";
-import { inputOf, TIME_HEADS, timeRow } from "../tables/times.ts";
-import { SHOWN } from "./counters.ts";
-import type { GuideRung } from "./ladder.ts";
+import { microseconds, prose, table } from "../markdown.ts";
+import { FIRST, SHOWN } from "./counters.ts";
+import type { CodeBlock, GuideRung } from "./ladder.ts";
 
 interface SectionParts {
   readonly rung: GuideRung;
   readonly evidence: Evidence;
   /** Where the picture is, from the guide. */
   readonly picture: string;
+  /** Where the questions are, from the guide. */
+  readonly questions: string;
 }
 
 export const headingOf = ({ id, title }: GuideRung): string => `${id}: ${title}`;
 
-export function rungSection(parts: SectionParts): string {
-  const { rung, evidence, picture } = parts;
-  const { lesson } = rung;
-  const measured = evidence.notes.get(rung.id);
+export function rungSection({ rung, evidence, picture, questions }: SectionParts): string {
+  const { id, lesson } = rung;
+  const measured = evidence.notes.get(id);
   return [
     `## ${headingOf(rung)}`,
     prose(rung.idea),
+    `![${id}: which lanes load what, and when](${picture})`,
+    "### What changes",
     changesOf(rung),
-    `![${rung.id}: which lanes load what, and when](${picture})`,
-    "### Claims, and what was counted",
-    claimsOf(rung),
-    "### Counters",
+    ...(rung.code.length === 0 ? ["There is no new code: earlier rungs show it."] : rung.code.map(codeOf)),
+    "### What it gains and costs",
     countersOf(rung),
-    "### Time",
-    timesOf(parts),
-    ...hardwareOf(parts),
-    "### What people say, and what was found",
+    claimsOf(rung),
+    timeOf(evidence, rung),
+    ...(measured === undefined ? [] : [`**Measured:** ${prose(measured)}`]),
     `**One hears:** ${prose(lesson.folklore)}`,
     `**Found:** ${prose(rung.found)}`,
-    ...(measured === undefined ? [] : [`**Measured:** ${measured}`]),
-    "### Questions",
-    ...lesson.questions.map(
-      ({ question, answer }, k) =>
-        `<details>\n<summary>${k + 1}. ${inHtml(question)}</summary>\n\n${prose(answer)}\n\n</details>`,
-    ),
+    `[${lesson.questions.length} questions about ${id}](${questions}#${id}), with answers.`,
   ].join("\n\n");
 }
-
-/** Markdown does not reach into a summary. */
-const inHtml = (question: string): string =>
-  prose(question)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 
 function changesOf({ base, changes }: GuideRung): string {
   if (base === null) return "The first rung. All others are described by what they change.";
@@ -58,78 +46,74 @@ function changesOf({ base, changes }: GuideRung): string {
   return `It builds on ${base} and changes ${list}.`;
 }
 
-function claimsOf({ counted, on }: GuideRung): string {
+const codeOf = ({ about, language, text }: CodeBlock): string =>
+  `${prose(about)}\n\n\`\`\`${language}\n${text}\n\`\`\``;
+
+function claimsOf({ counted }: GuideRung): string {
   if (counted.claims.length === 0) return "This rung has no claims.";
+  return counted.claims
+    .map(({ text, value, relation, limit, holds }) => {
+      const wanted = relation === "=" && holds ? "" : `, wanted ${relationWords[relation]} ${number(limit)}`;
+      return `- ${holds ? "✓" : "✗ does not hold:"} ${text} (counted ${number(value)}${wanted})`;
+    })
+    .join("\n");
+}
+
+/** Rows of the table of counters, and how much a counter must change to be one of them. */
+const MOST_COUNTERS = 4;
+const LEAST_CHANGE = Math.log(1.05);
+
+/** Those counters that the rung changes most. */
+function countersOf({ id, base: before, counted, on }: GuideRung): string {
+  const { base, own } = counted;
+  if (before === null || base === null)
+    return [
+      `Counted by the simulator on ${on}:`,
+      table(
+        ["", id],
+        "lr",
+        FIRST.map(([counter, name]) => [name, number(own[counter])]),
+      ),
+    ].join("\n\n");
+  /** How much the counter changes, up or down. */
+  const change = (was: number, now: number): number =>
+    was === now ? 0 : Math.min(was, now) === 0 ? Infinity : Math.abs(Math.log(now / was));
+  const changed = SHOWN.map(([counter, name]) => ({ name, was: base[counter], now: own[counter] }))
+    .map((row) => ({ ...row, change: change(row.was, row.now) }))
+    .filter((row) => row.change >= LEAST_CHANGE);
+  const most = new Set(changed.toSorted((a, b) => b.change - a.change).slice(0, MOST_COUNTERS));
+  if (most.size === 0) return `No counter changes by 5 % or more on ${on}.`;
   return [
-    `Counted by the simulator on ${on}.`,
+    `The counters that change most on ${on}:`,
     table(
-      ["", "claim", "counted", "wanted"],
-      "llrr",
-      counted.claims.map(({ text, value, relation, limit, holds }) => [
-        holds ? "✓" : "✗ does not hold",
-        text,
-        number(value),
-        `${relationWords[relation]} ${number(limit)}`,
-      ]),
+      ["", before, id, "change"],
+      "lrrr",
+      changed
+        .filter((row) => most.has(row))
+        .map(({ name, was, now }) => [
+          name,
+          number(was),
+          number(now),
+          was === 0 ? "" : `× ${number(now / was)}`,
+        ]),
     ),
   ].join("\n\n");
 }
 
-function countersOf({ id, base: before, counted }: GuideRung): string {
-  const { base, own, variants } = counted;
-  const all = [...(base === null ? [] : [base]), own, ...variants.map(({ counters }) => counters)];
-  const shown = SHOWN.filter(([counter]) => all.some((counters) => counters[counter] !== 0));
-  const factor = (was: number, now: number): string => (was === 0 ? "" : `× ${number(now / was)}`);
-  const heads = [
-    "",
-    ...(before === null || base === null ? [] : [before]),
-    `**${id}**`,
-    ...(base === null ? [] : ["change"]),
-    ...variants.map(({ name }) => `${id} ${name}`),
-  ];
-  return table(
-    heads,
-    `l${"r".repeat(heads.length - 1)}`,
-    shown.map(([counter, name]) => [
-      name,
-      ...(base === null ? [] : [number(base[counter])]),
-      `**${number(own[counter])}**`,
-      ...(base === null ? [] : [factor(base[counter], own[counter])]),
-      ...variants.map(({ counters }) => number(counters[counter])),
-    ]),
-  );
-}
-
-function timesOf({ evidence, rung: { id } }: SectionParts): string {
-  const rows = evidence.ladders.filter(({ cuda, webgpu }) => cuda?.rungs.has(id) || webgpu?.rungs.has(id));
-  if (rows.length === 0) return "Not measured.";
-  return table(
-    TIME_HEADS,
-    "lrrrrr",
-    rows.map((pair) => timeRow(inputOf(pair), pair, id)),
-  );
-}
-
-/** Compares the hardware's counters with the simulator's. */
-function hardwareOf({ evidence, rung: { id } }: SectionParts): string[] {
-  const { ncu } = evidence;
-  const rows = (ncu?.rows ?? []).filter(({ rung, ncu: there }) => rung === id && there !== null);
-  if (ncu === null || rows.length === 0) return ["Nsight Compute's counters: not measured."];
-  const flagged = rows.filter((row) => row.flagged);
-  const agree = rows.filter((row) => !row.flagged).map(({ counter }) => counter);
-  const head = `Nsight Compute on ${ncu.shape} agrees with the simulator within ${number(100 * ncu.allowed)} % on ${agree.length} of ${rows.length} counters${agree.length === 0 ? "" : `: ${agree.join(", ")}`}.`;
-  if (flagged.length === 0) return [head];
-  return [
-    `${head} It differs on these:`,
-    table(
-      ["counter", "Nsight Compute", "simulator", "why"],
-      "lrrl",
-      flagged.map(({ counter, ncu: there, sim, note }) => [
-        counter,
-        number(there ?? 0),
-        number(sim),
-        note ?? "",
-      ]),
-    ),
-  ];
+/** On the shape of the table of all rungs. */
+function timeOf({ ladders: [pair] }: Evidence, { id, base }: GuideRung): string {
+  if (!(pair?.cuda?.rungs.has(id) || pair?.webgpu?.rungs.has(id))) return "**Time:** not measured.";
+  const on = ({ rungs }: LadderEvidence, name: string, time: (rung: MeasuredRung) => number): string[] => {
+    const own = rungs.get(id);
+    if (own === undefined) return [];
+    const before = base === null ? undefined : rungs.get(base);
+    const beside = before === undefined ? "" : ` (${base}: ${microseconds(time(before))})`;
+    return [`${name} ${microseconds(time(own))} µs${own.verified ? "" : ", wrong result"}${beside}`];
+  };
+  const measured = (of: LadderEvidence | null, name: string): string[] =>
+    of === null ? [] : on(of, name, ({ timeMs }) => timeMs);
+  const model = pair.cuda ?? pair.webgpu;
+  const modelled = model === null ? [] : on(model, "modelled", ({ modelledTimeMs }) => modelledTimeMs);
+  const clocks = [...measured(pair.cuda, "CUDA"), ...measured(pair.webgpu, "WebGPU")];
+  return `**Time**, measured: ${clocks.join(", ")}; ${modelled.join("")}.`;
 }

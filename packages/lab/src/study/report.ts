@@ -55,7 +55,7 @@ export interface LadderOptions {
 export interface GuideOptions {
   /** A folder of measured evidence, or null for none. */
   readonly evidence: string | null;
-  /** Where the pictures will lie, as the document links to them. */
+  /** Where the pictures and pages will lie, as the document links to them. */
   readonly pictures: string;
   readonly onRung?: (id: string, done: number, total: number) => void;
 }
@@ -64,4 +64,6 @@ export interface Guide {
   readonly markdown: string;
   /** SVG files by name. */
   readonly pictures: ReadonlyMap<string, string>;
+  /** Further documents by name, beside the pictures. */
+  readonly pages: ReadonlyMap<string, string>;
 }

@@ -30,6 +30,7 @@ export async function rowGuide({ onRung }: GuideOptions): Promise<Guide> {
   return {
     markdown: `${[front(report), await counted(), ...sections, BACK].join("\n\n")}\n`,
     pictures: new Map(),
+    pages: new Map(),
   };
 }
 

@@ -5,6 +5,7 @@ import { CLAIM_SUBGROUP, openDevice } from "@evolver/device";
 import { guideOf, NO_EVIDENCE, readEvidence, type LadderGuide } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
 import { printShape } from "../shape.ts";
+import { codeOf } from "./code.ts";
 import { countSubject, type CountedSubject } from "./counted.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { attentionEvidence } from "./measured.ts";
@@ -56,6 +57,7 @@ export const ladderGuideOf = (rungs: readonly CountedSubject[]): LadderGuide => 
       on: problemOf(subject),
       lesson: lessonOf(id),
       picture: rungPicture(subject),
+      code: codeOf(subject, COMMON),
     };
   }),
 });

@@ -17,21 +17,22 @@ export const textsOf = (steps: number, common: ClaimCase): Texts => ({
 how well the keys fit. This guide begins with a simple kernel for it and changes it ${steps} times. Each kernel is a rung and
 differs little from an earlier one; most are faster, some are not. The changes are given in numbers that are counted, not
 guessed. You need no GPU to follow: the simulator counts on any machine, and you can repeat every count.`,
-  aboutPictures: `In all pictures blue is global
-  memory and data from it, orange is shared memory, green is computing, purple is data other than K and V, and dashed arrows
-  are asynchronous copies.`,
+  aboutPictures: `Blue is global
+  memory and data from it, orange shared memory, green computing, purple data other than K and V; dashed arrows are
+  asynchronous copies.`,
+  aboutCode: `One kernel serves all rungs: a rung is a value for each axis, and an axis a folder of small files in
+  \`packages/attention/src/flash/axes\`. The page shows parts of them, as a difference where one takes another's place, and the
+  emitted CUDA where few lines of it differ.`,
   common: {
     input: printShape(common.problem),
     about: `${headsOf(common)}, small enough to count in seconds, ${workgroupsOf(common)}`,
-    note: `Packing (k09, k10) and persistent workgroups (k08, k10, k12) change little on such a small problem; their sections use problems
-where they matter. \`npx evolver ladder attention --shape ${printShape(common.problem)}\` counts a little more than this page, mostly
-sectors and instructions, because it also stores the logarithm of each row's sum, which a backward pass needs.`,
+    note: `Packing (k09, k10) and persistent workgroups (k08, k10, k12) change little here; their sections use problems where they matter. \`npx evolver ladder attention --shape ${printShape(common.problem)}\` counts a little more than this page, mostly
+sectors and instructions, because it also stores the logarithm of each row's sum.`,
   },
   peersAre: {
     what: "PyTorch's float32 attention",
-    about: `\`torch math\` is PyTorch's unfused attention: it writes the matrix of scores to memory and uses the ordinary float32
-units, as all rungs do. \`torch efficient\` is its fused kernel, which multiplies on tensor cores, each float32 product as
-three of TF32; that is a different arithmetic, with a different error.`,
+    about: `\`torch math\` uses the ordinary float32 units, as all rungs do, and writes the matrix of scores to memory. \`torch
+efficient\` is a fused kernel that multiplies on tensor cores, each float32 product as three of TF32, which has a different error.`,
   },
   tries: {
     rungs: "k03,k04",

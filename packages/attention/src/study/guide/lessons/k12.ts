@@ -1,8 +1,8 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k12: Lesson = {
-  folklore: `"A search finds what nobody would have thought of", or "a search only turns knobs". This search combined two things
-that were both on the ladder, and that are faster together on this shape: k11's register tiles and more, smaller workgroups.`,
+  folklore: `"A search finds what nobody would have thought of", or "a search only turns knobs". This one combined two things
+that were on the ladder: k11's register tiles and more, smaller workgroups.`,
   questions: [
     {
       question: "Half the rows mean less reuse. How much less, and why not half?",
