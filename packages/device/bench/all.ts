@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: the benchmarks of the simulator, of its pipelines, of the cpu device and of its threads in turn, then useful MFLOP/s
- * of attention (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same algorithm in OpenCL reached
- * on a machine of two cores. Nothing is asserted: another machine gives other numbers.
+ * First part of `npm run bench`: the benchmarks of the simulator, of its pipelines, of the cpu device and of its threads in
+ * turn, then useful MFLOP/s of attention (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same
+ * algorithm in OpenCL reached on a machine of two cores. Nothing is asserted: another machine gives other numbers. The
+ * second part, bench/peers.ts, is a package of its own.
  */
 
 import { spawnSync } from "node:child_process";
@@ -12,6 +13,7 @@ import { attentionLaunch, sharedTileAttention } from "./attention.ts";
 
 const LENGTH = 512;
 const RUNS = 9;
+const WARM_MS = 300;
 
 /** Useful MFLOP/s: Oclgrind with race and uninitialised checks; PoCL on one core and on two. */
 const OCLGRIND = 0.32;
@@ -24,19 +26,21 @@ for (const name of ["sim.ts", "pipelines.ts", "cpu.ts", "workers.ts"]) {
 }
 
 console.log(`\nattention, ${LENGTH} × ${LENGTH} × 64`);
-console.log(row("sim, every check", await speed(openSim(), 1), "Oclgrind", OCLGRIND));
+console.log(row("sim, every check", await speed(openSim(), 1, 0), "Oclgrind", OCLGRIND));
 for (const [k, pocl] of POCL.entries()) {
   const workers = k + 1;
   const cores = workers === 1 ? "1 core" : `${workers} cores`;
-  console.log(row(`cpu, ${cores}`, await speed(openCpu({ workers }), RUNS), `PoCL, ${cores}`, pocl));
+  console.log(row(`cpu, ${cores}`, await speed(openCpu({ workers }), RUNS, WARM_MS), `PoCL, ${cores}`, pocl));
 }
 
-/** By the clock: the median after a short first run. Closes the device. */
-async function speed(device: Device, runs: number): Promise<number> {
+/** By the clock: the median, once it has run for so long that code is optimised and threads have started. Closes the device. */
+async function speed(device: Device, runs: number, warmMs: number): Promise<number> {
   try {
     const program = await device.compile(sharedTileAttention(4));
     const { launch, flops } = attentionLaunch(device, LENGTH);
-    await program.run({ ...launch, workgroups: 1 });
+    const warm = performance.now() + warmMs;
+    do await program.run(warmMs > 0 ? launch : { ...launch, workgroups: 1 });
+    while (performance.now() < warm);
     const times: number[] = [];
     for (let i = 0; i < runs; i++) {
       const start = performance.now();
