@@ -16,8 +16,8 @@ const WIDTHS = [4, 8, 16, 32, 64, 128];
 describe.each(WIDTHS)("subgroups of %i", (subgroup) => {
   const size = 128;
 
-  async function integers(body: (i: U32, gpu: Gpu) => U32): Promise<Uint32Array> {
-    const device = openSim({ subgroup });
+  async function integers(body: (i: U32, gpu: Gpu) => U32, checks = true): Promise<Uint32Array> {
+    const device = openSim({ subgroup, checks });
     const program = await device.compile(
       kernel(
         "k",
@@ -132,7 +132,7 @@ describe.each(WIDTHS)("subgroups of %i", (subgroup) => {
       const result = gpu.var(u32, 0);
       gpu.if(i.and(1).eq(1), () => result.set(gpu.subgroup.min(i).add(gpu.subgroup.max(i))));
       return result.get();
-    });
+    }, false);
     expect(odd).toEqual(expected((i) => (i % 2 === 0 ? 0 : (of(i)[1] as number) + (of(i).at(-1) as number))));
     const scan = await integers((i, { subgroup: ops }) =>
       ops
@@ -221,10 +221,11 @@ describe.each(WIDTHS.filter((width) => width <= 64))("random programs, subgroups
         });
         const checked = await runRandom(recordProgram(program).build({ subgroup }), {});
         expect(checked.outputs).toEqual(plain.outputs);
-        // Integer division and shuffles of random operands may well be in error; nothing else is.
+        // Integer division, shuffles of random operands and operations in branches may well be in error; nothing else is.
         const kinds = new Set(checked.findings);
         kinds.delete("division-by-zero");
         kinds.delete("inactive-lane-read");
+        kinds.delete("divergent-subgroup-operation");
         expect([...kinds]).toEqual([]);
       }),
       { numRuns: 15 },

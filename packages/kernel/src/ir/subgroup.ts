@@ -23,6 +23,8 @@ export interface SubgroupRow {
   readonly differs: "never" | "bySecondOperand" | "always";
   /** Whether all lanes get the same bits. The minimum of +0 and −0 is either of them, from lane to lane. */
   agrees(type: ScalarType): boolean;
+  /** Whether the result is made of the values of all lanes, so that it matters which of them take part. */
+  readonly combines: boolean;
   /** What inactive lanes hold; null where their values do not come in. A bool is 0 or 1. */
   identity(type: ScalarType): number | null;
   /** A word for its result, for names in emitted code. */
@@ -52,6 +54,7 @@ const vote = (noun: string, identity: number): SubgroupRow => ({
   results: ofBool(() => ["bool"]),
   differs: "never",
   agrees: always,
+  combines: true,
   identity: () => identity,
   noun,
 });
@@ -60,6 +63,7 @@ const extreme = (noun: string, limit: "least" | "greatest"): SubgroupRow => ({
   results: sameAsOnly,
   differs: "never",
   agrees: (type) => !isFloat(type),
+  combines: true,
   identity: (type) => scalarTypes[type][limit],
   noun,
 });
@@ -68,6 +72,7 @@ const scan = (noun: string): SubgroupRow => ({
   results: sameAsOnly,
   differs: "always",
   agrees: never,
+  combines: true,
   identity: () => 0,
   noun,
 });
@@ -76,6 +81,7 @@ const shuffle: SubgroupRow = {
   results: sameAsFirst,
   differs: "always",
   agrees: never,
+  combines: false,
   identity: none,
   noun: "shuffled",
 };
@@ -88,6 +94,7 @@ export const subgroupOps = define({
     results: sameAsOnly,
     differs: "never",
     agrees: always,
+    combines: true,
     identity: () => 0,
     noun: "total",
   },
@@ -99,6 +106,7 @@ export const subgroupOps = define({
     results: ofBool((width) => Array.from({ length: Math.ceil(width / 32) }, () => "u32")),
     differs: "never",
     agrees: always,
+    combines: true,
     identity: () => 0,
     noun: "ballot",
   },

@@ -92,6 +92,7 @@ export class Requests {
     const emitter = this.#emitter;
     const { op } = node;
     emitter.emit(emitter.count("issuedSubgroup"));
+    this.#checkTogether(node, scope);
     const [value, by] = node.operands as [Value, Value?];
     const temporary: (() => void)[] = [];
     const { file, at: operand } = emitter.spread(value, temporary);
@@ -144,6 +145,17 @@ export class Requests {
         assertNever(op, "subgroup operation");
     }
     for (const release of temporary) release();
+  }
+
+  /** Where the flow is not proved uniform: an operation that combines all lanes of the subgroup wants them all. */
+  #checkTogether(node: SubgroupNode, { active }: Scope): void {
+    const emitter = this.#emitter;
+    const { ir, options } = emitter;
+    if (!options.checks || ir.uniformity === "static" || !subgroupOps[node.op].combines) return;
+    emitter.emit(`if (${active}.count !== subgroup.lanes) {
+      time.instruction++;
+      findings.divergentSubgroupOperation(subgroup, ${active}, ${emitter.site(node)});
+    }`);
   }
 
   /** A result that all lanes share. */

@@ -115,6 +115,19 @@ export class AccessFindings {
     report.add("divergent-barrier", message, time.instruction, [this.#context.side("barrier", site, lanes)]);
   }
 
+  divergentSubgroupOperation(subgroup: Subgroup, active: LaneSet, site: number): void {
+    const { report, time } = this.#context;
+    const node = this.#context.node(site);
+    const lanes = subgroup.invocationsIn(active);
+    const op = node.kind === "subgroup" ? node.op : "operation";
+    const message =
+      `of the ${subgroup.lanes} lanes of subgroup ${subgroup.index} only ${lanes.length} ${lanes.length === 1 ? "takes" : "take"} ` +
+      `part in subgroup.${op}, which combines them all`;
+    report.add("divergent-subgroup-operation", message, time.instruction, [
+      this.#context.side(op, site, lanes),
+    ]);
+  }
+
   /** @param from the lane whose value is wanted */
   inactiveLane(subgroup: Subgroup, lane: number, site: number, from: number): void {
     const { report, time } = this.#context;
