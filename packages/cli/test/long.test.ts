@@ -61,6 +61,11 @@ describe("ladder", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^rung +verified .*time \(modelled\)/m);
     expect(stdout).toMatch(/^k03 +yes /m);
+    expect(stdout).toContain("The table is of this input. Claims are counted on a smaller problem");
+    expect(stdout).toContain("\n  Claims, counted on B1,Hq1,Hkv1,S64,D64:\n");
+    expect(stdout).toMatch(
+      /^Fastest of these rungs: k03, .* modelled\. A search may find .*\n {2}npx evolver evolve attention --shape /m,
+    );
     expect(stdout).toMatch(/^ {2}✓ .*\(counted .*, (exactly|at most|at least) .*\)$/m);
     expect(stdout).not.toContain("k01 ");
   });
@@ -162,7 +167,16 @@ describe("evolve", () => {
     expect(stdout).toContain("time (measured)");
     expect(stdout).not.toMatch(/^Champion: .*\n.* modelled,/m);
     for (const rung of ["s01", "s02", "s03"]) expect(stdout).toMatch(new RegExp(`^${rung} +yes`, "m"));
+    expect(stdout).toMatch(/^ {2}[\d.]+ times as (?:fast|long) as s0\d, the fastest rung above \(/m);
     expect(stdout).toContain(`Workspace: ${at}`);
+  });
+
+  it("leaves a champion that the ladder of the same input names", async () => {
+    const [, ...input] = SMALL;
+    const { code, stdout } = await evolver(["ladder", "softmax", ...input, "--workspace", workspace]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`The champion of ${workspace} on this input is no rung of the ladder:\n`);
+    expect(stdout).toMatch(/^ {2}.* modelled, [\d.]+ times as (?:fast|long) as s0\d: /m);
   });
 
   it("refuses a workspace with local changes, and leaves them", async () => {

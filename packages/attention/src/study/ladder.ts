@@ -3,6 +3,7 @@
 import {
   attentionPlan,
   attentionTruth,
+  claimProblem,
   compareWithTruth,
   fitPoint,
   forwardFlops,
@@ -18,6 +19,7 @@ import { objectiveCase } from "./cases.ts";
 import { countAttention } from "./counters.ts";
 import { openAttentionInput, type AttentionInput } from "./input.ts";
 import { fitOrNull } from "./points.ts";
+import { printClaimCase } from "./shape.ts";
 
 /** @throws EvolverError UNKNOWN_RUNG, INVALID_POINT for a named rung that does not fit, and what the input and the device throw */
 export async function attentionLadder({ input: given, ...options }: LadderOptions): Promise<LadderReport> {
@@ -52,6 +54,7 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
       },
       count: (bound, seed) => countAttention(bound, { problem, machine, seed, inputs: () => inputs }),
       claims: (rung, sim) => runClaims(sim, rung),
+      claimsOn: ({ claimCase = { problem: claimProblem } }) => printClaimCase(claimCase),
     },
     options,
   );

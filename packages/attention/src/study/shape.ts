@@ -4,6 +4,7 @@ import {
   denseProblemStrides,
   type AttentionProblem,
   type AttentionShape,
+  type ClaimCase,
   type Mask,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
@@ -138,4 +139,9 @@ function parseNumber(part: string, text: string): number {
 
 function refuse(text: string, what: string): never {
   throw new EvolverError("SHAPE_INVALID", `the shape "${text}" is not one: ${what}`, { hint: FORM });
+}
+
+/** What a rung's claims are proved on, for people. */
+export function printClaimCase({ problem, persistentWorkgroups: most }: ClaimCase): string {
+  return `${printShape(problem)}${most === undefined ? "" : `, at most ${most} workgroups where they are persistent`}`;
 }

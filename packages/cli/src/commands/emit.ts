@@ -1,6 +1,5 @@
 /** `evolver emit`: a kernel as source for a target: a study's rung, a workspace's champion, or one of the user's. */
 
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
@@ -14,9 +13,10 @@ import {
   type KernelIR,
   type Selftest,
 } from "@evolver/kernel";
-import { readRecords, type KernelRequest, type Study, type StudyInput } from "@evolver/lab";
+import { type KernelRequest, type Study } from "@evolver/lab";
 import { studyNames } from "@evolver/studies";
 import { Option } from "commander";
+import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleSelftest } from "../example-selftest.ts";
 import { loadKernels } from "../load-kernel.ts";
@@ -155,10 +155,12 @@ async function championOf(
   const folder = resolve(options.workspace);
   const given = givenInput(study, options);
   const wanted = await study.parseInput(given);
-  const records = existsSync(folder) ? readRecords(folder) : [];
-  const record = records.findLast(
-    ({ objective }) => objective.study === study.id && agree(objective.input, wanted, Object.keys(given)),
-  );
+  const record = lastCycle({
+    workspace: options.workspace,
+    study: study.id,
+    input: wanted,
+    names: Object.keys(given),
+  });
   const candidate = record?.outcome.champion.candidate;
   if (record === undefined || candidate?.kind !== "point") {
     const of = Object.entries(given).map(([name, value]) => `--${name} ${String(value)}`);
@@ -171,9 +173,6 @@ async function championOf(
   const { point } = candidate;
   return { candidate: { kind: "point", title: "champion", point }, input: record.objective.input };
 }
-
-const agree = (input: StudyInput, wanted: StudyInput, names: readonly string[]): boolean =>
-  names.every((name) => JSON.stringify(input[name]) === JSON.stringify(wanted[name]));
 
 async function selftestOf(kernel: Kernel, ir: KernelIR): Promise<Selftest> {
   const { selftest, guessed } = await exampleSelftest(kernel, ir);

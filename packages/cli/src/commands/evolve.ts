@@ -2,10 +2,16 @@
 
 import { isModelled } from "@evolver/device";
 import { assertNever, duration, NOTHING } from "@evolver/base";
-import { evolve as runEvolve, type EvolveEvent, type EvolveResult, type Trial } from "@evolver/lab";
+import {
+  evolve as runEvolve,
+  type EvolveEvent,
+  type EvolveResult,
+  type LadderReport,
+  type Trial,
+} from "@evolver/lab";
 import { loadStudy } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
-import { ladderTable } from "./ladder.ts";
+import { comparedWith, fastestRung, ladderTable } from "./ladder.ts";
 import { stopOnSignals } from "../interruption.ts";
 import { deviceOption, integer, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
@@ -89,7 +95,7 @@ async function evolve(name: string, options: EvolveFlags): Promise<number> {
         rungs: null,
         seed: options.seed,
       });
-      printText(describe(result, ladderTable(rungs, timeKind)));
+      printText(describe(result, { rungs, timeKind }));
     }
     return result.interrupted ? EXIT.interrupted : EXIT.done;
   } finally {
@@ -148,7 +154,7 @@ function outcomeOf({ title, verdict }: Trial): string {
 const CHAMPION_WIDTH = 60;
 
 /** @param ladder null where the study has none, or there was no time for it */
-function describe(result: EvolveResult, ladder: string | null): string {
+function describe(result: EvolveResult, ladder: Pick<LadderReport, "rungs" | "timeKind"> | null): string {
   const { baseline, champion, timeKind } = result;
   const cycles = table(result.history, [
     { title: "cycle", value: ({ cycle }) => String(cycle), align: "right" },
@@ -158,14 +164,20 @@ function describe(result: EvolveResult, ladder: string | null): string {
     { title: "commit", value: ({ commit }) => commit.slice(0, 8) },
     { title: "champion", value: (row) => row.champion, wrap: CHAMPION_WIDTH },
   ]);
+  const best = fastestRung(ladder?.rungs ?? []);
   const rejected = result.rejected.map(({ reason, count }) => `${count} ${reason}`).join(", ");
   return [
     `\nCycles of this run, ${result.study} on ${result.profile}: ${result.input}\n`,
     cycles,
-    ...(ladder === null ? [] : [`\nThe ladder on the same input, ${timeKind}\n`, ladder]),
+    ...(ladder === null
+      ? []
+      : [`\nThe ladder on the same input, ${timeKind}\n`, ladderTable(ladder.rungs, ladder.timeKind)]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
-    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING}`,
+    ...(best === null
+      ? []
+      : [`  ${comparedWith(best, champion.timeMs)}, the fastest rung above (${duration(best.timeMs)})`]),
+    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING}, on the case of the judge that came closest to it`,
     `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,

@@ -2,9 +2,10 @@
 
 import { relationWords } from "@evolver/device";
 import { duration, quantity } from "@evolver/base";
-import type { LadderReport, RungReport } from "@evolver/lab";
+import type { Champion, LadderReport, RungReport } from "@evolver/lab";
+import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
-import { deviceOption, integer, list } from "../options.ts";
+import { deviceOption, integer, list, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
 import { addStudyArgument, givenInput, studyWith } from "../study-options.ts";
@@ -13,6 +14,7 @@ interface LadderFlags {
   readonly device: string;
   readonly rungs?: readonly string[];
   readonly seed: number;
+  readonly workspace: string;
   readonly json: boolean;
 }
 
@@ -25,24 +27,33 @@ export const ladderCommand: MakeCommand = ({ args, finish }) =>
       .addOption(deviceOption("sim"))
       .option("--rungs <ids>", "only these rungs, for example k01,k04", list)
       .option("--seed <n>", "seed of the random data", integer(0, 2 ** 31), 1)
+      .addOption(workspaceOption("the workspace whose champion is named beside the rungs, if it has one"))
       .action(async (study: string, flags: LadderFlags) => finish(await ladder(study, flags))),
     args,
   );
 
 async function ladder(name: string, flags: LadderFlags): Promise<number> {
   const study = await studyWith(name, "ladder");
+  const given = givenInput(study, flags);
+  const input = await study.parseInput(given);
   const progress = openProgress();
   try {
     const report = await study.ladder.run({
       device: flags.device,
-      input: await study.parseInput(givenInput(study, flags)),
+      input,
       rungs: flags.rungs === undefined ? null : [...new Set(flags.rungs)],
       seed: flags.seed,
       onRung: (id, done, total) => progress.step(done, total, id),
     });
     progress.end();
     if (flags.json) printJson(report);
-    else printText(describe(report));
+    else {
+      const { workspace, device } = flags;
+      const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
+      const options = Object.entries(given).map(([option, value]) => ` --${option} ${String(value)}`);
+      const searched = { champion, workspace, evolve: `npx evolver evolve ${name}${options.join("")}` };
+      printText(describe(report, searched));
+    }
     const good = report.rungs.every(({ verified, claims }) => verified && claims.every(({ holds }) => holds));
     return good ? EXIT.done : EXIT.no;
   } finally {
@@ -50,12 +61,54 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   }
 }
 
-function describe(report: LadderReport): string {
+/** What a search found for the same input. */
+interface Searched {
+  /** Null where the workspace has none. */
+  readonly champion: Champion | null;
+  readonly workspace: string;
+  /** The command that searches. */
+  readonly evolve: string;
+}
+
+function describe(report: LadderReport, searched: Searched): string {
+  const { study, device, deviceName, input, timeKind, profile, rungs } = report;
+  const times =
+    timeKind === "measured"
+      ? `Times are measured on ${deviceName}; those modelled are for ${profile}.`
+      : `Times are modelled for ${profile}.`;
   return [
-    `${report.study} on ${report.device}: ${report.input}; time ${report.timeKind} (${report.timeKind === "measured" ? `${report.deviceName}; modelled: ${report.profile}` : report.profile})\n`,
-    ladderTable(report.rungs, report.timeKind),
-    ...report.rungs.map(describeRung),
+    `${study} on ${device}: ${input}`,
+    `${times} The table is of this input. Claims are counted on a smaller problem, which each rung names.\n`,
+    ladderTable(rungs, timeKind),
+    ...bestOf(report, searched),
+    ...rungs.map(describeRung),
   ].join("\n");
+}
+
+/** The fastest rung of the table, and whether a search found something faster: the rungs are not the best there is. */
+function bestOf({ rungs, timeKind }: LadderReport, { champion, workspace, evolve }: Searched): string[] {
+  const best = fastestRung(rungs);
+  if (best === null) return [];
+  const fastest = `\nFastest of these rungs: ${best.id}, ${duration(best.timeMs)} ${timeKind}.`;
+  if (champion === null)
+    return [`${fastest} A search may find a faster kernel that is not on the ladder:`, `  ${evolve}`];
+  return [
+    `${fastest} The champion of ${workspace} on this input is no rung of the ladder:`,
+    `  ${duration(champion.timeMs)} ${champion.timeKind}, ${comparedWith(best, champion.timeMs)}: ${champion.title}`,
+  ];
+}
+
+/** Of those whose results are right; null if none is. */
+export function fastestRung(rungs: readonly RungReport[]): RungReport | null {
+  const [best] = rungs.filter(({ verified }) => verified).toSorted((a, b) => a.timeMs - b.timeMs);
+  return best ?? null;
+}
+
+/** "1.40 times as fast as k09" */
+export function comparedWith({ id, timeMs }: RungReport, other: number): string {
+  return other <= timeMs
+    ? `${(timeMs / other).toFixed(2)} times as fast as ${id}`
+    : `${(other / timeMs).toFixed(2)} times as long as ${id}`;
 }
 
 /** One line per rung. */
@@ -84,13 +137,13 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
   ]);
 }
 
-function describeRung({ id, title, idea, claims, found }: RungReport): string {
-  const lines = [`\n${id} ${title}`, indent(idea)];
+function describeRung({ id, title, idea, claimsOn, claims, found }: RungReport): string {
+  const lines = [`\n${id} ${title}`, indent(idea), `  Claims, counted on ${claimsOn}:`];
   for (const { text, holds, value, relation, limit } of claims) {
     const wanted = `${relationWords[relation]} ${format(limit)}`;
     lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, ${wanted})`);
   }
-  if (found !== "") lines.push(indent(`Found: ${found}`));
+  if (found !== "") lines.push(indent(`Found there: ${found}`));
   return lines.join("\n");
 }
 

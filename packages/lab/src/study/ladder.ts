@@ -48,6 +48,8 @@ export interface OpenLadder<R extends RungText> {
   count(bound: RunnablePlan, seed: number): Promise<CountedPlan>;
   /** @param sim with subgroups as wide as the default machine's */
   claims(rung: R, sim: Device): Promise<readonly ClaimResult[]>;
+  /** The problem of the rung's claims, for people. */
+  claimsOn(rung: R): string;
 }
 
 /** For ladders whose outputs are compared as the judge compares them. */
@@ -139,6 +141,7 @@ async function countRung<R extends RungText>(
       tiles,
       sampledTiles,
       bottleneck: modelled.bottleneck,
+      claimsOn: ladder.claimsOn(rung),
       claims: await ladder.claims(rung, sim),
       found: rung.found,
     };

@@ -26,6 +26,8 @@ export interface RungReport {
   readonly sampledTiles: number;
   /** What decides the modelled time. */
   readonly bottleneck: string;
+  /** The problem that claims, and the numbers of `found`, are counted on: not the report's input. */
+  readonly claimsOn: string;
   readonly claims: readonly ClaimResult[];
   readonly found: string;
 }

@@ -2,7 +2,16 @@
 
 import { buildOf, isModelled, type Device } from "@evolver/device";
 import { openMachine, runLadder, verifyOutputs, type LadderOptions, type LadderReport } from "@evolver/lab";
-import { checkPoint, fitPoint, ladder, rowFlops, rowPlan, runClaims, type RowLimits } from "@evolver/softmax";
+import {
+  checkPoint,
+  claimProblem,
+  fitPoint,
+  ladder,
+  rowFlops,
+  rowPlan,
+  runClaims,
+  type RowLimits,
+} from "@evolver/softmax";
 import { expectedOf, objectiveCase } from "./cases.ts";
 import { countRows } from "./count.ts";
 import { parseProblem, titleOf } from "./input.ts";
@@ -29,6 +38,7 @@ export async function rowLadder({ input, ...options }: LadderOptions): Promise<L
       verify: (outputs) => verifyOutputs(outputs, expected),
       count: (bound) => countRows(bound, problem, machine),
       claims: (rung, sim) => runClaims(sim, rung),
+      claimsOn: () => titleOf(claimProblem),
     },
     options,
   );

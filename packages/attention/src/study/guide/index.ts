@@ -4,13 +4,13 @@ import { claimProblem, denseProblemStrides, ladder, type ClaimCase } from "@evol
 import { CLAIM_SUBGROUP, openDevice } from "@evolver/device";
 import { guideOf, NO_EVIDENCE, readEvidence, type LadderGuide } from "@evolver/guide";
 import type { Guide, GuideOptions } from "@evolver/lab";
-import { printShape } from "../shape.ts";
+import { printClaimCase } from "../shape.ts";
 import { codeOf } from "./code.ts";
 import { countSubject, type CountedSubject } from "./counted.ts";
 import { lessonOf } from "./lessons/index.ts";
 import { attentionEvidence } from "./measured.ts";
 import { rungPicture } from "./pictures/index.ts";
-import { subjectOf, type Subject } from "./subject.ts";
+import { subjectOf } from "./subject.ts";
 import { textsOf } from "./texts.ts";
 
 /**
@@ -54,18 +54,10 @@ export const ladderGuideOf = (rungs: readonly CountedSubject[]): LadderGuide => 
       ...{ id, title, idea, found, counted },
       base: subject.base?.id ?? null,
       changes: subject.changes,
-      on: problemOf(subject),
+      on: printClaimCase(subject.on),
       lesson: lessonOf(id),
       picture: rungPicture(subject),
       code: codeOf(subject, COMMON),
     };
   }),
 });
-
-function problemOf({ on }: Subject): string {
-  const workgroups =
-    on.persistentWorkgroups === undefined
-      ? ""
-      : `, at most ${on.persistentWorkgroups} workgroups where they are persistent`;
-  return `${printShape(on.problem)}${workgroups}`;
-}
