@@ -36,6 +36,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", ...(process.env["EVOLVER_TEST_FAST"] === "1" ? SLOW : [])],
     // Processes, not threads: tests start workers of their own and send signals.
     pool: "forks",
+    setupFiles: ["./test/support/properties.ts"],
     // All processors: Vitest leaves one to itself by default, and two is what a small machine has.
     maxWorkers: "100%",
     // Only so that a test that hangs ends: how long one takes says nothing of what it tests, least of all on a busy machine.

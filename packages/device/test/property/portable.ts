@@ -2,6 +2,8 @@
  * Makes of a random program one whose results WebGPU promises to the bit. WGSL lets an implementation
  *
  * - round division, square roots, fma and transcendental functions more than once: they become sums and products;
+ * - reorder sums and products, and fuse a product with a sum (SwiftShader makes x·y + x·z into x·(y + z), and (x − y) + y into
+ *   x): each result of such an operation goes through a maximum, past which nothing is reordered;
  * - take it that there are no NaN and infinities, and ignore the sign of zeros: these constants go, and bitcasts of
  *   f32, which would show signs of zeros, bits of NaN, and numbers below the normal range, become conversions;
  * - refuse subgroup operations in flow that is not uniform: there they become assignments.
@@ -85,7 +87,7 @@ function expression(item: Expression, type: Type): Expression {
     case "unary":
       return unary(item, type);
     case "binary":
-      return {
+      return inOrder({
         ...item,
         op: item.op === "div" ? "mul" : item.op,
         a: expression(item.a, item.from),
@@ -93,9 +95,9 @@ function expression(item: Expression, type: Type): Expression {
           item.b,
           (item.op === "shl" || item.op === "shr") && item.from === "i32" ? "u32" : item.from,
         ),
-      };
+      });
     case "fma":
-      return {
+      return inOrder({
         kind: "binary",
         op: "sub",
         from: item.type,
@@ -107,7 +109,7 @@ function expression(item: Expression, type: Type): Expression {
           a: expression(item.b, item.type),
           b: expression(item.c, item.type),
         },
-      };
+      });
     case "select":
       return {
         kind: "select",
@@ -116,6 +118,16 @@ function expression(item: Expression, type: Type): Expression {
         b: expression(item.b, type),
       };
   }
+}
+
+const REORDERED: ReadonlySet<string> = new Set(["add", "sub", "mul"]);
+/** Below all finite sums and products that matter, and a number of each floating-point type. */
+const LEAST = -60_000;
+
+function inOrder(item: Expression & { kind: "binary" }): Expression {
+  const isFloat = item.from === "f32" || item.from === "f16" || item.from === "bf16";
+  if (!isFloat || !REORDERED.has(item.op)) return item;
+  return { kind: "binary", op: "max", from: item.from, a: item, b: { kind: "constant", value: LEAST } };
 }
 
 function unary(item: Expression & { kind: "unary" }, type: Type): Expression {
