@@ -7,19 +7,25 @@ import { type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/dev
 import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
-  scalarTypes,
+  type Access,
   type BufferDescriptor,
   type ElementType,
   type Kernel,
   type KernelIR,
 } from "@evolver/kernel";
+import { inMixedOrder, randomValues } from "./made-up-contents.ts";
 
 export interface LaunchOptions {
   /** Workgroups on x, y, z. */
   readonly workgroups: readonly number[] | null;
   /** Scalars by value and buffers by length. */
   readonly args: Readonly<Record<string, number>>;
+  /** What integers that the kernel only reads are made up as, where no contents are given: "mixed" if absent. */
+  readonly integers?: MadeUpIntegers;
 }
+
+/** Each number below the length once, in mixed order; or zeros alone. */
+export type MadeUpIntegers = "mixed" | "zeros";
 
 export interface CheckLaunch {
   readonly workgroups: readonly [number, number, number];
@@ -28,6 +34,8 @@ export interface CheckLaunch {
   readonly args: Readonly<Record<string, number | DeviceBuffer>>;
   /** Names of what was guessed. */
   readonly guessed: readonly string[];
+  /** Names of the buffers of integers whose contents were made up (LaunchOptions.integers). */
+  readonly madeUp: readonly string[];
 }
 
 /** Several integer scalars are probably extents of something; then they are small and the buffers large. */
@@ -55,6 +63,7 @@ export function exampleLaunch(
     });
   }
   const guessed: string[] = [];
+  const madeUp: string[] = [];
   const workgroups = threeCounts(
     options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]),
   );
@@ -79,13 +88,18 @@ export function exampleLaunch(
       args[name] = value;
     } else {
       const contents = given ?? guess(guessed, name, length);
-      if (typeof contents === "number") checkLength(kernel, name, contents);
-      const array = typeof contents === "number" ? fill(param, contents, random) : contents;
-      summary[name] = { length: array.length };
-      args[name] = device.createBuffer(param.element, array);
+      if (typeof contents !== "number") {
+        args[name] = device.createBuffer(param.element, contents);
+        summary[name] = { length: (contents as AnyTypedArray).length };
+        continue;
+      }
+      checkLength(kernel, name, contents);
+      summary[name] = { length: contents };
+      if (isIndices(param)) madeUp.push(name);
+      args[name] = device.createBuffer(param.element, makeUp(param, contents, options, random));
     }
   }
-  return { workgroups, summary, args, guessed };
+  return { workgroups, summary, args, guessed, madeUp };
 }
 
 function guess<T>(guessed: string[], name: string, value: T): T {
@@ -118,14 +132,21 @@ function checkLength(kernel: Kernel, name: string, length: number): void {
   );
 }
 
-/** Values in [−1, 1), or zeros for atomic memory and indices, which usually start from zero. */
-function fill(
-  param: BufferDescriptor<ElementType, "read" | "write" | "read_write", boolean>,
+type AnyBuffer = BufferDescriptor<ElementType, Access, boolean>;
+
+/** Whether a buffer holds integers that the kernel only reads: they may well be indices. */
+const isIndices = ({ element, access }: AnyBuffer): boolean => isInteger(element) && access === "read";
+
+/** What a buffer of which only the length is known holds; a length stands for zeros that nobody wrote. */
+function makeUp(
+  param: AnyBuffer,
   length: number,
+  { integers = "mixed" }: LaunchOptions,
   random: Random,
-): AnyTypedArray {
-  const { element } = param;
-  const { array, encode, round } = scalarTypes[element];
-  if (isInteger(element)) return new array(length);
-  return array.from(Array.from({ length }, () => encode(round(random.uniform() * 2 - 1))));
+): number | AnyTypedArray {
+  const { element, access } = param;
+  if (isIndices(param)) return integers === "mixed" ? inMixedOrder(element, length) : length;
+  // Integers that the kernel changes, counters above all, usually start from zero.
+  if (isInteger(element) || access === "write") return length;
+  return randomValues(element, length, random);
 }

@@ -32,7 +32,13 @@ export async function exampleSelftest(kernel: Kernel, ir: KernelIR): Promise<Exa
   const device = openSim({ subgroup: ir.subgroupSize });
   try {
     const program = await device.compile(ir);
-    const { workgroups, args, guessed } = exampleLaunch(kernel, device, { workgroups: null, args: {} }, ir);
+    const { workgroups, args, guessed } = exampleLaunch(
+      kernel,
+      device,
+      // A GPU does not check bounds: made-up indices stay harmless.
+      { workgroups: null, args: {}, integers: "zeros" },
+      ir,
+    );
     const before = await readBuffers(args);
     await program.run({ workgroups, args } as unknown as Launch);
     const after = await readBuffers(args);

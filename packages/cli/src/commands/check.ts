@@ -6,6 +6,7 @@ import { openSim, type Counters, type Finding } from "@evolver/device";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
+import { Findings, weigh } from "../findings.ts";
 import { loadKernels, type NamedKernel } from "../load-kernel.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
@@ -84,9 +85,11 @@ interface Report {
   readonly kernel: string;
   readonly subgroup: number;
   readonly findings: readonly ReportedFinding[];
+  /** What would be wrong if a buffer whose contents were made up held others: no fault of the kernel as such. */
+  readonly conditional: readonly ReportedFinding[];
   readonly counters: Counters | null;
   readonly launch:
-    | (Pick<CheckLaunch, "workgroups" | "guessed"> & { readonly args: CheckLaunch["summary"] })
+    | (Pick<CheckLaunch, "workgroups" | "guessed" | "madeUp"> & { readonly args: CheckLaunch["summary"] })
     | null;
 }
 
@@ -99,10 +102,11 @@ async function check(target: string, options: CheckOptions): Promise<number> {
 }
 
 async function checkKernel({ exportName, kernel }: NamedKernel, options: CheckOptions): Promise<Report> {
-  const findings = new Map<string, Finding>();
+  const mixed = new Findings();
+  const zeros = new Findings();
   let counters: Counters | null = null;
   let launch: CheckLaunch | null = null;
-  for (let seed = 0; seed < options.schedules; seed++) {
+  const run = async (seed: number, launchOptions: LaunchOptions, findings: Findings): Promise<void> => {
     const device = openSim({
       subgroup: options.subgroup,
       onFinding: "collect",
@@ -110,37 +114,48 @@ async function checkKernel({ exportName, kernel }: NamedKernel, options: CheckOp
     });
     try {
       const program = await device.compile(kernel);
-      launch = exampleLaunch(kernel, device, options);
-      const result = await program.run({ workgroups: launch.workgroups, args: launch.args as never });
+      const { workgroups, args, ...rest } = exampleLaunch(kernel, device, launchOptions);
+      launch ??= { workgroups, args, ...rest };
+      const result = await program.run({ workgroups, args: args as never });
       counters ??= result.counters;
-      for (const finding of result.findings) {
-        const places = finding.accesses.map(({ location }) => `${location.file}:${location.line}`);
-        // A race seen from its other side is the same race.
-        const key = `${finding.kind} ${places.toSorted().join(" ")}`;
-        if (!findings.has(key)) findings.set(key, finding);
-      }
-    } catch (error) {
-      if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
-      return {
-        export: exportName,
-        kernel: kernel.name,
-        subgroup: options.subgroup,
-        findings: [refused(error)],
-        counters: null,
-        launch: null,
-      };
+      findings.add(result.findings);
     } finally {
       await device.close();
     }
-  }
-  return {
-    export: exportName,
-    kernel: kernel.name,
-    subgroup: options.subgroup,
-    findings: [...findings.values()].map(reported),
-    counters,
-    launch: launch && { workgroups: launch.workgroups, args: launch.summary, guessed: launch.guessed },
   };
+  try {
+    for (let seed = 0; seed < options.schedules; seed++) await run(seed, options, mixed);
+    const madeUp = (launch as CheckLaunch | null)?.madeUp ?? [];
+    if (madeUp.length > 0) await run(0, { ...options, integers: "zeros" }, zeros);
+    const { findings, conditional } =
+      madeUp.length > 0
+        ? weigh(mixed, zeros, madeUp)
+        : { findings: [...mixed.byPlace.values()], conditional: [] };
+    return {
+      export: exportName,
+      kernel: kernel.name,
+      subgroup: options.subgroup,
+      findings: findings.map(reported),
+      conditional: conditional.map(reported),
+      counters,
+      launch: launch && summarise(launch),
+    };
+  } catch (error) {
+    if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
+    return {
+      export: exportName,
+      kernel: kernel.name,
+      subgroup: options.subgroup,
+      findings: [refused(error)],
+      conditional: [],
+      counters: null,
+      launch: null,
+    };
+  }
+}
+
+function summarise({ workgroups, summary, guessed, madeUp }: CheckLaunch): NonNullable<Report["launch"]> {
+  return { workgroups, args: summary, guessed, madeUp };
 }
 
 /** A kernel that does not build has one finding: why. */
@@ -179,21 +194,22 @@ function describe(report: Report): string {
   const heading =
     report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
   const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
-  for (const finding of report.findings) {
+  for (const finding of report.findings) lines.push(...describeFinding(finding));
+  if (report.conditional.length > 0)
     lines.push(
-      `  ${finding.kind}: ${finding.message}${finding.count > 1 ? ` (${finding.count} times)` : ""}`,
+      `  with other contents of ${launch?.madeUp.join(", ")}, which check made up (give them in the example to know):`,
     );
-    for (const { action, file, line, lanes, workgroup } of finding.accesses) {
-      const who =
-        lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
-      lines.push(`    ${action} at ${shortPath(file)}:${line}${who}`);
-    }
-  }
+  for (const finding of report.conditional)
+    lines.push(...describeFinding(finding).map((line) => `  ${line}`));
   if (launch !== null) {
     const args = Object.entries(launch.args).map(
       ([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`,
     );
     lines.push(`  launch: ${launch.workgroups.join("×")} workgroups, ${args.join(" ")}`);
+    if (launch.madeUp.length > 0)
+      lines.push(
+        `  made up: ${launch.madeUp.join(", ")} (each whole number below the length once, in mixed order, and zeros in one more run)`,
+      );
     if (launch.guessed.length > 0) {
       lines.push(
         `  guessed: ${launch.guessed.join(", ")}; give the kernel an \`example\`, or pass --workgroups and --arg name=value`,
@@ -208,6 +224,15 @@ function describe(report: Report): string {
     );
   }
   return lines.join("\n");
+}
+
+function describeFinding({ kind, message, count, accesses }: ReportedFinding): string[] {
+  const lines = accesses.map(({ action, file, line, lanes, workgroup }) => {
+    const who =
+      lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
+    return `    ${action} at ${shortPath(file)}:${line}${who}`;
+  });
+  return [`  ${kind}: ${message}${count > 1 ? ` (${count} times)` : ""}`, ...lines];
 }
 
 function shortPath(file: string): string {
