@@ -44,9 +44,10 @@ requireOptional(
     await server?.close();
   });
 
-  /** Opens the page; `sabotage` runs in its worker before anything of ours. */
-  async function open(errors: string[], sabotage = ""): Promise<Page> {
+  /** Opens the page; `sabotage` runs in its worker before anything of ours, and `before` in the page. */
+  async function open(errors: string[], sabotage = "", before = ""): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    if (before !== "") await page.addInitScript(before);
     page.on("pageerror", (error) => errors.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
@@ -82,15 +83,17 @@ requireOptional(
         expect(cells["Verified"]).toMatch(/^✓ right \d\.\d·10\S+ of \d\.\d·10\S+ allowed$/);
         expect(cells[`Time, ${kind}`]).toMatch(/^[\d.,]+ ms$/);
         expect(Number.parseFloat(cells["GFLOP/s"] ?? "")).toBeGreaterThan(0);
-        expect(cells["Speed-up"]).toMatch(/^[\d.,]+×$/);
+        expect(cells["Speed-up over k01"]).toMatch(/^[\d.,]+×$/);
         expect(cells["Claims"]).toMatch(/^✓ (\d+) of \1$/);
       }
       expect(await cellsOf(page, "k03")).toMatchObject({
         "Bytes read": "278,528",
-        "Bank conflicts": "57,344",
+        "Bank conflicts (passes)": "57,344",
       });
       expect(await page.locator("#chart rect.bar").count()).toBe(RUNGS.length);
       expect(await page.getAttribute("#chart svg", "aria-label")).toMatch(/k01 [\d.,]+ ms.*k04 [\d.,]+ ms/);
+      expect(await page.locator("#chart text.tick").last().textContent()).toMatch(/^[\d.]+ ms$/);
+      for (const width of [360, 768, 1100, 1280]) expect(await overflowAt(page, width)).toEqual([]);
       expect(errors).toEqual([]);
       if (screenshots !== undefined) await takePictures(page, device);
       await page.close();
@@ -129,6 +132,46 @@ requireOptional(
     await run(page, { ...small, sequence: "128" });
     expect(await ended(page)).toBe("failed");
     expect(await page.textContent("#failure")).toMatch(says);
+    await page.close();
+  });
+
+  test.each([
+    {
+      what: "no adapter",
+      before: `navigator.gpu.requestAdapter = async () => null;`,
+      says: "finds no adapter",
+    },
+    {
+      what: "no WebGPU",
+      before: `Object.defineProperty(Navigator.prototype, "gpu", { get: () => undefined });`,
+      says: "this browser has none",
+    },
+  ])("with $what says so at once, and that the CPU and the simulator run", async ({ what, before, says }) => {
+    const page = await open([], "", before);
+    await page.waitForSelector("#notice:not([hidden])");
+    const notice = (await page.textContent("#notice")) ?? "";
+    expect(notice).toContain(says);
+    expect(notice).toContain("The CPU and the simulator run the same kernels here, without a GPU.");
+    expect(await page.inputValue("#device")).toBe("cpu");
+    if (what !== "no adapter") return page.close();
+    for (const [id, value] of Object.entries({ heads: "2", keyHeads: "1", sequence: "32", dim: "16" }))
+      await page.fill(`#${id}`, value);
+    await page.click("#notice button:text('Run on the CPU')");
+    expect(await ended(page)).toBe("done");
+    expect(await page.textContent("#status")).toContain(`${RUNGS.length} of ${RUNGS.length} rungs verified`);
+    await page.close();
+  });
+
+  test("shows no empty chart or table before the first run, and a size that suits the device", async () => {
+    const page = await open([]);
+    expect(await page.textContent("#status")).toContain("Nothing has run yet.");
+    for (const id of ["#times", "#results"]) expect(await page.isHidden(id)).toBe(true);
+    await page.selectOption("#device", "sim");
+    expect(await page.inputValue("#sequence")).toBe("64");
+    await page.fill("#sequence", "48");
+    await page.selectOption("#device", "cpu");
+    expect(await page.inputValue("#sequence")).toBe("48");
+    for (const width of [360, 768, 1100, 1280]) expect(await overflowAt(page, width)).toEqual([]);
     await page.close();
   });
 
@@ -182,6 +225,17 @@ async function ended(page: Page): Promise<string | null> {
 function cellsOf(page: Page, rung: string): Promise<Record<string, string>> {
   return page.$$eval(`#${rung} td`, (cells) =>
     Object.fromEntries(cells.map((cell) => [cell.dataset["label"] ?? "", cell.textContent.trim()])),
+  );
+}
+
+/** Elements beyond the right edge of a window so wide. */
+async function overflowAt(page: Page, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  return page.$$eval("body *", (elements) =>
+    elements
+      .filter((each) => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+      .filter((each) => each.closest("thead, .hidden") === null)
+      .map((each) => `${each.tagName} ${each.id} ${each.textContent.slice(0, 40)}`),
   );
 }
 

@@ -8,13 +8,25 @@ import { byId, element } from "./dom.ts";
 import type { DeviceFacts, Failure, Job, Report, WebDeviceId } from "./job.ts";
 import { ideaOf, rowOf, type RungState } from "./rungs.ts";
 
-const DEVICES: Readonly<Record<WebDeviceId, { readonly label: string; readonly about: string }>> = {
-  webgpu: { label: "WebGPU", about: "The GPU, through the browser's WebGPU." },
-  cpu: { label: "CPU", about: "The same kernels compiled to WebAssembly, on all cores." },
+interface DeviceChoice {
+  readonly label: string;
+  readonly about: string;
+  /** A sequence that takes seconds; it is filled in until the reader types one. */
+  readonly sequence: number;
+}
+
+const DEVICES: Readonly<Record<WebDeviceId, DeviceChoice>> = {
+  webgpu: { label: "WebGPU", about: "The GPU, through the browser's WebGPU.", sequence: 256 },
+  cpu: {
+    label: "CPU",
+    about: "The same kernels compiled to WebAssembly, on all cores. Needs no GPU.",
+    sequence: 256,
+  },
   sim: {
     label: "Simulator",
     about:
-      "Checks every access for races and bounds. Slow: take a sequence of 128 or less. Times are modelled.",
+      "Checks every access for races and bounds, on one core. Needs no GPU. Slow: take a sequence of 128 or less. Times are modelled.",
+    sequence: 64,
   },
 };
 
@@ -24,11 +36,15 @@ const runButton = byId("run", HTMLButtonElement);
 const status = byId("status", HTMLOutputElement);
 const progressBar = byId("progress", HTMLProgressElement);
 const failureBox = byId("failure", HTMLDivElement);
+const noticeBox = byId("notice", HTMLDivElement);
+const sequenceField = byId("sequence", HTMLInputElement);
 
 let worker: Worker | null = null;
 let facts: DeviceFacts | null = null;
 let job: Job | null = null;
 let states = new Map<string, RungState>();
+/** Whether the reader chose a device or a sequence; until then the page does. */
+const chosen = { device: false, sequence: false };
 
 function start(): void {
   job = readForm();
@@ -90,6 +106,7 @@ function end(failure: Failure | null): void {
   const { code, what, hint } = failure;
   failureBox.replaceChildren(element("strong", {}, code), ` ${what}.`);
   if (hint !== null) failureBox.append(element("p", {}, `What to do: ${hint}.`));
+  if (code === "WEBGPU_UNAVAILABLE") failureBox.append(withoutGpu());
   failureBox.hidden = false;
 }
 
@@ -110,6 +127,9 @@ function show(): void {
   byId("rows", HTMLTableSectionElement).replaceChildren(
     ...ladder.map((rung) => rowOf(rung, states.get(rung.id) ?? {}, { job, first, timeKind })),
   );
+  const known = [...states.values()];
+  byId("times", HTMLElement).hidden = !known.some(({ timing }) => timing !== undefined);
+  byId("results", HTMLElement).hidden = !known.some((state) => Object.keys(state).length > 0);
   showChart();
   const ideas = byId("ideas", HTMLDivElement);
   const open = new Set([...ideas.querySelectorAll("details[open]")].map(({ id }) => id));
@@ -119,6 +139,7 @@ function show(): void {
 
 function showChart(): void {
   const chart = byId("chart", HTMLDivElement);
+  if (byId("times", HTMLElement).hidden) return;
   const bars = ladder.map(({ id }) => ({ label: id, timing: states.get(id)?.timing ?? null }));
   const title = byId("chart-title", HTMLElement).textContent ?? "";
   chart.replaceChildren(drawChart(bars, chart.clientWidth, title));
@@ -165,14 +186,64 @@ function readForm(): Job {
 }
 
 function showAbout(): void {
-  byId("about", HTMLElement).textContent = DEVICES[deviceSelect.value as WebDeviceId].about;
+  const { about, sequence } = DEVICES[deviceSelect.value as WebDeviceId];
+  byId("about", HTMLElement).textContent = about;
+  if (!chosen.sequence) sequenceField.value = String(sequence);
+}
+
+/** What the page can do without a GPU, as buttons that do it. */
+function withoutGpu(): HTMLElement {
+  const button = (device: WebDeviceId): HTMLButtonElement => {
+    const made = element(
+      "button",
+      { type: "button" },
+      `Run on the ${device === "cpu" ? "CPU" : "simulator"}`,
+    );
+    made.addEventListener("click", () => {
+      deviceSelect.value = device;
+      showAbout();
+      if (worker === null) start();
+    });
+    return made;
+  };
+  return element(
+    "p",
+    { class: "ways" },
+    "The CPU and the simulator run the same kernels here, without a GPU. ",
+    button("cpu"),
+    button("sim"),
+  );
+}
+
+/** Says at once where WebGPU is missing, and chooses the CPU then. */
+async function lookForGpu(): Promise<void> {
+  const why = await whyNoGpu();
+  if (why === null) return;
+  noticeBox.replaceChildren(element("strong", {}, `No WebGPU: ${why}.`), withoutGpu());
+  noticeBox.hidden = false;
+  if (chosen.device) return;
+  deviceSelect.value = "cpu";
+  showAbout();
+  show();
+}
+
+/** Null where there is an adapter that can run these kernels. */
+async function whyNoGpu(): Promise<string | null> {
+  if (navigator.gpu === undefined) return "this browser has none, or the page is not from https or localhost";
+  const adapter = await navigator.gpu.requestAdapter();
+  if (adapter === null) return "the browser finds no adapter";
+  return adapter.features.has("subgroups") ? null : "the adapter has no subgroups, which these kernels need";
 }
 
 deviceSelect.append(
   ...Object.entries(DEVICES).map(([value, { label }]) => element("option", { value }, label)),
 );
-if (!("gpu" in navigator)) deviceSelect.value = "cpu";
-deviceSelect.addEventListener("change", showAbout);
+deviceSelect.addEventListener("change", () => {
+  chosen.device = true;
+  showAbout();
+  if (worker === null) show();
+});
+sequenceField.addEventListener("input", () => (chosen.sequence = true));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (worker === null) start();
@@ -181,3 +252,4 @@ form.addEventListener("submit", (event) => {
 new ResizeObserver(showChart).observe(byId("chart", HTMLDivElement));
 showAbout();
 show();
+void lookForGpu();

@@ -43,7 +43,10 @@ export function rowOf(
           cell("Verified", ...verdict(verified)),
           cell(`Time, ${timeKind}`, timing === undefined ? NOTHING : milliseconds(timing.medianMs)),
           cell("GFLOP/s", timing === undefined || job === null ? NOTHING : number(rate(job, timing))),
-          cell("Speed-up", timing === undefined || first === null ? NOTHING : times(first / timing.medianMs)),
+          cell(
+            "Speed-up over k01",
+            timing === undefined || first === null ? NOTHING : times(first / timing.medianMs),
+          ),
         ]
       : [refusal(refused)];
   const holding = counted?.claims.filter(({ holds }) => holds).length;
@@ -53,8 +56,8 @@ export function rowOf(
     name,
     ...onDevice,
     simulated("Bytes read", counted === undefined ? NOTHING : grouped(counted.globalReadBytes)),
-    simulated("Sectors", counted === undefined ? NOTHING : grouped(counted.globalSectors)),
-    simulated("Bank conflicts", counted === undefined ? NOTHING : grouped(counted.sharedConflicts)),
+    simulated("Sectors of 32 bytes", counted === undefined ? NOTHING : grouped(counted.globalSectors)),
+    simulated("Bank conflicts (passes)", counted === undefined ? NOTHING : grouped(counted.sharedConflicts)),
     simulated(
       "Claims",
       ...(counted === undefined
