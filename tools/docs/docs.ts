@@ -3,7 +3,7 @@
  * the commands of examples print (seconds).
  *
  *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
- *                                         "guide" and "examples" for the others
+ *                                         "host-api", "guide" and "examples" for the others
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
+import { apiBlocks } from "./host-api.ts";
 import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -33,7 +34,17 @@ const WRITTEN: Readonly<Record<string, string>> = {
 /** All tables and charts of what was measured. */
 const TABLES = "h200";
 
-const known = [TABLES, ...EVIDENCE_BLOCKS, ...Object.keys(GENERATED), ...Object.keys(WRITTEN), "examples"];
+/** The blocks of docs/host-api.md. */
+const API = "host-api";
+
+const known = [
+  API,
+  TABLES,
+  ...EVIDENCE_BLOCKS,
+  ...Object.keys(GENERATED),
+  ...Object.keys(WRITTEN),
+  "examples",
+];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -50,6 +61,10 @@ if ([TABLES, ...EVIDENCE_BLOCKS].some((name) => wanted.includes(name))) {
 if (wanted.includes(TABLES)) {
   for (const [file, plot] of evidencePlots(EVIDENCE, attentionEvidence))
     update(join("evidence", "h200", file), () => plotSvg(plot));
+}
+if (wanted.includes(API)) {
+  for (const [name, text] of apiBlocks())
+    update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
 }
 for (const [name, command] of Object.entries(GENERATED)) {
   if (!wanted.includes(name)) continue;

@@ -1,10 +1,9 @@
-export * from "./core/buffer.ts";
+export { OwnedBuffer } from "./core/buffer.ts";
 export * from "./core/claims.ts";
 export * from "./core/counters.ts";
 export * from "./core/device.ts";
 export * from "./core/findings.ts";
 export * from "./core/half.ts";
-export * from "./core/launch.ts";
 export type { NativeOptions } from "./core/native-options.ts";
 export * from "./open.ts";
 export * from "./core/residency.ts";
@@ -12,3 +11,4 @@ export * from "./core/device-rows.ts";
 export * from "./plan/index.ts";
 export { openCpu, type CpuOptions, type CpuProgram } from "./cpu/index.ts";
 export * from "./sim/index.ts";
+export type { WebgpuOptions } from "./webgpu/options.ts";

@@ -40,7 +40,10 @@ const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device
   hip: (options) => openNative("hip", options),
 };
 
-/** Opens a device. Throws DEVICE_UNAVAILABLE, or that device's own error, where it cannot be. */
+/**
+ * Opens a device. Throws UNKNOWN_DEVICE for a name that is none; WEBGPU_UNAVAILABLE, CUDA_UNAVAILABLE, HIP_UNAVAILABLE or
+ * DEVICE_UNAVAILABLE where the device is not here, with what to do about it; INVALID_OPTION.
+ */
 export async function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device> {
   if (!isDeviceId(id))
     throw new EvolverError("UNKNOWN_DEVICE", `there is no device "${String(id)}"`, {
@@ -49,7 +52,7 @@ export async function openDevice<I extends DeviceId>(id: I, options?: DeviceOpti
   return openers[id](options ?? ({} as DeviceOptions[I]));
 }
 
-/** Tries every device, and closes it again. */
+/** Which devices are here: tries each, and closes it again. Never throws for one that is not. */
 export async function listDevices(): Promise<DeviceEntry[]> {
   const entries: DeviceEntry[] = [];
   for (const id of deviceIds) entries.push(await probe(id));

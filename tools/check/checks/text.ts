@@ -28,13 +28,12 @@ const PER =
 
 /** Units, which are not followed by "a" and a noun of the above in any other sense. */
 const UNIT =
-  "[KMGT]i?B|kB|[Bb]ytes|bits|µs|ms|ns|seconds|minutes|hours|[TGM]?FLOPs?|barriers|passes|sectors|instructions|" +
-  "launches|times|once|twice";
+  "[KMGT]i?B|kB|[Bb]ytes|bits|µs|ms|ns|seconds|minutes|hours|[TGM]?FLOPs?|barriers|sectors|instructions|once|twice|[0-9] times";
 
 /** Things that are counted, which need a number before them to be a rate. */
 const COUNTED =
   "barrier|row|key|line|workgroup|division|multiplication|addition|request|load|store|write|shuffle|kernel|trial|record|" +
-  "file|commit|command|value|column|copy|copie|element|register|thread|tile|word|byte|lane|operation|slot|entry|entrie";
+  "file|commit|command|value|column|copy|copie|element|register|thread|tile|word|byte|lane|operation|slot|entry|entrie|pass|passe|launch|launche";
 
 const SEVERAL = "[0-9][0-9,.]*|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]ix|[Ss]even|[Ee]ight|[Nn]ine|[Tt]en";
 

@@ -17,6 +17,7 @@ export const relationWords: Readonly<Record<ClaimRelation, string>> = Object.fre
   "≥": "at least",
 });
 
+/** What a claim counted, beside what it says. */
 export interface ClaimCheck {
   readonly value: number;
   readonly relation: ClaimRelation;
@@ -24,28 +25,33 @@ export interface ClaimCheck {
   readonly holds: boolean;
 }
 
+/** A sentence about a kernel that its counters prove. */
 export interface Claim {
   /** One sentence with the number in it. */
   readonly text: string;
   check(counters: ClaimContext): ClaimCheck;
 }
 
+/** A claim that was checked. */
 export interface ClaimResult extends ClaimCheck {
   readonly text: string;
 }
 
+/** Holds where the value is at most the limit. */
 export const atMost = (value: number, limit: number): ClaimCheck => ({
   value,
   relation: "≤",
   limit,
   holds: value <= limit,
 });
+/** Holds where the value is at least the limit. */
 export const atLeast = (value: number, limit: number): ClaimCheck => ({
   value,
   relation: "≥",
   limit,
   holds: value >= limit,
 });
+/** Holds where the value is the limit. */
 export const exactly = (value: number, limit: number): ClaimCheck => ({
   value,
   relation: "=",
@@ -53,7 +59,7 @@ export const exactly = (value: number, limit: number): ClaimCheck => ({
   holds: value === limit,
 });
 
-/** The entry of a buffer ("k", "v") or shared array ("k_tile", "v_tile"). */
+/** The entry of a buffer ("k", "v") or shared array ("k_tile", "v_tile"). Throws a RangeError where there is none. */
 export function memoryOf(counters: Counters, name: string): MemoryCounters {
   const memory = counters.memory[name];
   if (memory === undefined) throw new RangeError(`the kernel has no memory called ${name}`);

@@ -5,6 +5,7 @@ export const SECTOR_BYTES = 32;
 /** Banks of shared memory, each of which serves a word of 4 bytes in a pass. */
 export const SHARED_BANKS = 32;
 
+/** What a launch did to one buffer or shared array. */
 export interface MemoryCounters {
   /** Bytes that active lanes requested. */
   readBytes: number;
@@ -26,6 +27,7 @@ export interface MemoryCounters {
   conflicts: number;
 }
 
+/** What a launch did, in all its workgroups together. */
 export interface Counters {
   workgroups: number;
   invocations: number;
@@ -71,6 +73,7 @@ export interface Counters {
   memory: Record<string, MemoryCounters>;
 }
 
+/** Zeros. */
 export function emptyMemoryCounters(): MemoryCounters {
   return {
     readBytes: 0,

@@ -6,6 +6,7 @@
 import type { EmitTarget } from "@evolver/kernel";
 import type { DeviceId } from "./device.ts";
 
+/** What is known of a device before it is opened. */
 export interface DeviceRow {
   /** For people. */
   readonly title: string;
@@ -25,6 +26,7 @@ export interface DeviceRow {
   readonly nodeOnly: boolean;
 }
 
+/** The rows by device. */
 export const deviceRows = Object.freeze({
   sim: {
     title: "the simulator",

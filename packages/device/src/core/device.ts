@@ -7,8 +7,10 @@ import type { Args, ElementType, Kernel, KernelIR, Params, ElementArray } from "
 import type { Counters } from "./counters.ts";
 import type { Finding } from "./findings.ts";
 
+/** The devices that there are. */
 export type DeviceId = "sim" | "cpu" | "webgpu" | "cuda" | "hip";
 
+/** What a launch and a buffer may be here; more is refused before anything runs. */
 export interface DeviceLimits {
   /** Subgroup widths that kernels can be built for here. */
   readonly subgroupSizes: readonly number[];
@@ -25,6 +27,7 @@ export interface DeviceLimits {
  */
 export type TypedArrayOf<E extends ElementType> = ElementArray<E>;
 
+/** Any of these arrays. */
 export type AnyTypedArray = ElementArray<ElementType>;
 
 /** Global memory on a device. Usable only with the device that made it, until `destroy` or the device's `close`. */
@@ -32,13 +35,17 @@ export interface DeviceBuffer<E extends ElementType = ElementType> {
   readonly element: E;
   /** In elements. */
   readonly length: number;
-  /** Replaces the elements from `offset` on; the data must fit. */
+  /** Replaces the elements from `offset` on (0 by default). Throws INVALID_ARGUMENT where the data do not fit. */
   write(data: TypedArrayOf<E>, offset?: number): Promise<void>;
-  /** A copy of `length` elements from `offset` on; of the whole contents, if neither is given. */
+  /** A copy of `length` elements from `offset` on; of the whole contents, if neither is given. Waits for launches before it. */
   read(offset?: number, length?: number): Promise<TypedArrayOf<E>>;
   destroy(): void;
 }
 
+/**
+ * One run of a kernel. `run` refuses a bad one before anything happens: INVALID_WORKGROUPS, MISSING_ARGUMENT, UNKNOWN_ARGUMENT,
+ * INVALID_ARGUMENT, BUFFER_DESTROYED, ALIASED_BUFFER for a buffer that is passed twice and written.
+ */
 export interface Launch<P extends Params = Params> {
   /** Workgroups on x, or on x, y and z. 0 is valid and runs nothing. */
   readonly workgroups: number | readonly [number, number?, number?];
@@ -48,6 +55,7 @@ export interface Launch<P extends Params = Params> {
   readonly sample?: readonly number[];
 }
 
+/** What a launch gives besides what it wrote. */
 export interface RunResult {
   /** Wall-clock time of the launch in milliseconds as this device measures it; null where that means nothing (`sim`). */
   readonly timeMs: number | null;
@@ -60,6 +68,10 @@ export interface RunResult {
 /** A kernel compiled for one device. */
 export interface Program<P extends Params = Params> {
   readonly ir: KernelIR;
+  /**
+   * Runs a launch and waits for its end. Throws what a launch is refused for, DEVICE_CLOSED, DEVICE_LOST, and on `sim` a
+   * SimulationError where something is wrong with the kernel.
+   */
   run(launch: Launch<P>): Promise<RunResult>;
 }
 
@@ -76,6 +88,7 @@ export interface MachineFacts {
   readonly sharedBytesPerMultiprocessor: number | null;
 }
 
+/** Somewhere that kernels run. `openDevice` gives one. */
 export interface Device {
   readonly id: DeviceId;
   /** For people: the processor or card. */
@@ -87,8 +100,12 @@ export interface Device {
   readonly limits: DeviceLimits;
   /** Only where the driver says something about the machine: cuda, hip. */
   readonly machine?: MachineFacts;
-  /** A buffer of `length` elements, zeroed, or holding a copy of the data. */
+  /**
+   * A buffer of so many elements, zeroed, or holding a copy of the data. Throws INVALID_ARGUMENT for an array of another type,
+   * BUFFER_TOO_LARGE beyond `limits.maxBufferBytes`.
+   */
   createBuffer<E extends ElementType>(element: E, contents: number | TypedArrayOf<E>): DeviceBuffer<E>;
+  /** Builds the kernel for `subgroupSize`, and compiles it. Throws what building throws, and what the device's compiler says. */
   compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<Program<P>>;
   /** Frees everything; later calls throw DEVICE_CLOSED. */
   close(): Promise<void>;
@@ -124,6 +141,7 @@ export interface ClockedDevice extends Device {
   capture?(enqueue: () => void): LaunchGraph | null;
 }
 
+/** Whether a device has a clock of its own, and with it `time`, `synchronize` and programs with `prepare`. */
 export function isClocked(device: Device): device is ClockedDevice {
   return "time" in device && typeof device.time === "function";
 }

@@ -2,6 +2,7 @@
 
 import type { SourceLocation } from "@evolver/base";
 
+/** What kinds of mistakes there are. */
 export type FindingKind =
   | "data-race"
   | "out-of-bounds"
@@ -30,6 +31,7 @@ export interface FindingAccess {
   readonly workgroup: readonly [number, number, number];
 }
 
+/** Something that is wrong with a kernel or its launch. */
 export interface Finding {
   readonly kind: FindingKind;
   /** One sentence with names and indices. */

@@ -18,6 +18,7 @@ import { WorkerPool } from "./runtime/pool.ts";
 import { SimulatedProgram } from "./runtime/simulated-program.ts";
 import { hasFusedMultiplyAdd } from "./wasm/probe.ts";
 
+/** What `openDevice("cpu", …)` takes. Bad values are refused with INVALID_OPTION. */
 export interface CpuOptions {
   /** Subgroup width that kernels are built for: 4, 8, 16, 32 (default), 64 or 128. */
   readonly subgroup?: number;

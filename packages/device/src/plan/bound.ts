@@ -40,6 +40,7 @@ export interface RunnablePlan {
   readonly enqueue: (() => void) | null;
 }
 
+/** A plan on a device, with its buffers. */
 export interface BoundPlan<B extends PlanTypes = PlanTypes> extends RunnablePlan {
   /** By the plan's names: the caller's, and those made here. */
   readonly buffers: { readonly [K in keyof B]: DeviceBuffer<B[K]> };
@@ -63,6 +64,7 @@ export interface BoundPlan<B extends PlanTypes = PlanTypes> extends RunnablePlan
   destroy(): void;
 }
 
+/** What a plan is bound to. */
 export interface BindOptions {
   /**
    * Buffers of the caller's, by the plan's names, for any role: of the plan's element type and at least as long. That they

@@ -36,6 +36,7 @@ export type PlanArgs<P extends Params, B extends PlanTypes> = {
   readonly [K in keyof P]: P[K] extends BufferDescriptor<infer E, Access, boolean> ? NamesOf<B, E> : number;
 };
 
+/** How a plan launches a kernel. */
 export interface LaunchOptions<P extends Params, B extends PlanTypes> {
   /** On x, or on x, y and z. 0 is valid and runs nothing. */
   readonly workgroups: number | readonly [number, number?, number?];
@@ -45,6 +46,7 @@ export interface LaunchOptions<P extends Params, B extends PlanTypes> {
 // oxlint-disable-next-line typescript/consistent-type-definitions
 type With<B extends PlanTypes, N extends string, E extends ElementType> = B & { readonly [K in N]: E };
 
+/** Collects a plan; each step gives a new builder. */
 export interface PlanBuilder<B extends PlanTypes> {
   /** A buffer of `length` elements that the user of the plan fills. */
   input<N extends string, E extends ElementType>(

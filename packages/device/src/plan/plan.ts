@@ -16,8 +16,10 @@ export const buildOf = ({ subgroupSize, forwardProgress }: Device): PlanBuild =>
   forwardProgress,
 });
 
+/** Whose a buffer of a plan is. */
 export type BufferRole = "input" | "output" | "scratch";
 
+/** A buffer of a plan. */
 export interface PlanBuffer {
   readonly name: string;
   /** Inputs and outputs belong to the user of the plan; scratch holds what its launches pass to later ones or keep. */
@@ -35,6 +37,7 @@ export interface PlanBuffer {
 /** A number for a scalar parameter, the name of one of the plan's buffers for a buffer. */
 export type PlanArgument = number | { readonly buffer: string };
 
+/** A launch of a plan. */
 export interface PlanLaunch {
   /** Index into the plan's kernels. */
   readonly kernel: number;
@@ -50,6 +53,7 @@ export type PlanTypes = Readonly<Record<string, ElementType>>;
 /** Has no value: it tells the compiler what a plan's buffers hold, so that reading one gives the right array. */
 declare const types: unique symbol;
 
+/** Launches over named buffers, as plain data. `buildPlan` makes one, `bindPlan` puts it on a device. */
 export interface Plan<B extends PlanTypes = PlanTypes> {
   readonly kernels: readonly KernelIR[];
   readonly buffers: readonly PlanBuffer[];

@@ -31,7 +31,7 @@ export interface Rung<P> extends RungText {
 /** Claims are about subgroups of this width: how lanes share a sector or meet in a bank depends on it. */
 export const CLAIM_SUBGROUP = 32;
 
-/** @throws EvolverError UNKNOWN_RUNG */
+/** The rung of this name. @throws EvolverError UNKNOWN_RUNG */
 export function findRung<R extends { readonly id: string }>(rungs: readonly R[], id: string): R {
   const found = rungs.find((rung) => rung.id === id);
   if (found !== undefined) return found;

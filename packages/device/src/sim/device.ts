@@ -14,6 +14,7 @@ import type { ResolvedSimOptions, SimOptions } from "./options.ts";
 import { SimProgram } from "./program.ts";
 import { SimState } from "./state.ts";
 
+/** The simulator. Its programs also give the code that they run: `source()`. */
 export class SimDevice implements Device {
   readonly id = "sim";
   readonly name: string;

@@ -4,6 +4,7 @@ import { EvolverError } from "@evolver/base";
 import { emitTargets, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
 import type { DeviceLimits } from "../core/device.ts";
 
+/** What `openDevice("sim", …)` takes. Bad values are refused with INVALID_OPTION. */
 export interface SimOptions {
   /** Subgroup width that kernels are built for: 4, 8, 16, 32 (default), 64 or 128. */
   readonly subgroup?: number;
@@ -26,6 +27,7 @@ export interface SimOptions {
   readonly debug?: boolean;
 }
 
+/** The options with their defaults. */
 export type ResolvedSimOptions = Required<Omit<SimOptions, "seed">> & Pick<SimOptions, "seed">;
 
 export const simLimits: DeviceLimits = Object.freeze({

@@ -32,6 +32,7 @@ interface Compiled {
   readonly subgroups: readonly Subgroup[];
 }
 
+/** A kernel as JavaScript that checks and counts. */
 export class SimProgram<P extends Params> implements Program<P> {
   readonly ir: KernelIR;
   readonly #device: BufferOwner;
