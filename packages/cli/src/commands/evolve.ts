@@ -177,7 +177,7 @@ function describe(result: EvolveResult, ladder: Pick<LadderReport, "rungs" | "ti
     ...(best === null
       ? []
       : [`  ${comparedWith(best, champion.timeMs)}, the fastest rung above (${duration(best.timeMs)})`]),
-    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING}, on the case of the judge that came closest to it`,
+    `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING} (of the judge's cases, the one closest to its limit)`,
     `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,
