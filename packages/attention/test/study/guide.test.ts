@@ -159,6 +159,7 @@ describe("every rung", () => {
         ["found", 80],
       ] as const)
         expect((rung?.[name] ?? "").length).toBeGreaterThan(least);
+      expect(section).toMatch(/\*\*What was slow:\*\* .{40}/);
       expect(section).toMatch(/\*\*One hears:\*\* .{40}/);
       expect(section).toMatch(/\*\*Found:\*\* .{40}/);
       expect(
@@ -301,7 +302,8 @@ describe("evidence", () => {
     expect(bare.markdown).toContain("Times: not measured.");
     expect(bare.markdown).not.toContain("PyTorch's float32 attention on the same shape");
     expect(bare.markdown).not.toMatch(/\d µs|TFLOP\/s \|/);
-    for (const section of sectionsOf(bare).values()) expect(section).toContain("\n**Time:** not measured.\n");
+    for (const section of sectionsOf(bare).values())
+      expect(section).toContain("\n**Time** on the shape of the table above: not measured.\n");
     expect([...bare.pictures.keys()]).toEqual(ladder.map(({ id }) => `${id}.svg`));
   });
 

@@ -25,13 +25,13 @@ export function front(guide: LadderGuide, evidence: Evidence, charts: Charts): s
     "## How to read it",
     `Each rung has the same parts:
 
-- **The idea** and **a picture**, drawn from the rung's own settings: which lanes load what, where it lies, and when. ${aboutPictures}
+- **What was slow** before, **the idea**, and **a picture**, drawn from the rung's own settings: which lanes load what, where it lies, and when. ${aboutPictures}
 - **What changes**: the settings, and the code. ${aboutCode}
-- **What it gains and costs**: the counters that change most, and claims: sentences with a number. The simulator counts them
-  again each time that this page is written, and a claim that does not hold fails our tests.
+- **What it gains and costs**: the counters that change most, and claims with a number, which the simulator counts again each
+  time that this page is written.
 - **Time** on the shape [below](#all-rungs-measured): measured by a clock on real hardware, or modelled from counters and
   a machine's datasheet. A modelled time is an estimate, not a result.
-- **What one hears** about the step, **what was found** by counting, and **questions** with answers on a page of their own.
+- **What one hears** about the step, **what was found** by counting, and **questions** with answers, on a page of their own.
 
 A subgroup is 32 lanes here, which CUDA calls a warp of threads; the [glossary](glossary.md) has all names. Bytes and FLOPs
 of a kernel depend only on what it does, so the simulator's are exact; time depends on the machine.`,

@@ -7,6 +7,8 @@ import type { ClaimResult, Counters } from "@evolver/device";
 
 /** Common advice about the step that a rung takes, and questions about it with answers. */
 export interface Lesson {
+  /** What was slow before, in a sentence or two: the reason for the rung. */
+  readonly slow: string;
   /** What `found` of the rung answers, in a sentence or two. */
   readonly folklore: string;
   readonly questions: readonly Question[];

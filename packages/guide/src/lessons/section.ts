@@ -24,7 +24,8 @@ export function rungSection({ rung, evidence, picture, questions }: SectionParts
   const measured = evidence.notes.get(id);
   return [
     `## ${headingOf(rung)}`,
-    prose(rung.idea),
+    `**What was slow:** ${prose(lesson.slow)}`,
+    `**The idea:** ${prose(rung.idea)}`,
     `![${id}: which lanes load what, and when](${picture})`,
     "### What changes",
     changesOf(rung),
@@ -33,10 +34,10 @@ export function rungSection({ rung, evidence, picture, questions }: SectionParts
     countersOf(rung),
     claimsOf(rung),
     timeOf(evidence, rung),
-    ...(measured === undefined ? [] : [`**Measured:** ${prose(measured)}`]),
+    ...(measured === undefined ? [] : [`**On hardware:** ${prose(measured)}`]),
     `**One hears:** ${prose(lesson.folklore)}`,
     `**Found:** ${prose(rung.found)}`,
-    `[${lesson.questions.length} questions about ${id}](${questions}#${id}), with answers.`,
+    `[${lesson.questions.length} questions](${questions}#${id})`,
   ].join("\n\n");
 }
 
@@ -53,14 +54,17 @@ function claimsOf({ counted }: GuideRung): string {
   if (counted.claims.length === 0) return "This rung has no claims.";
   return counted.claims
     .map(({ text, value, relation, limit, holds }) => {
-      const wanted = relation === "=" && holds ? "" : `, wanted ${relationWords[relation]} ${number(limit)}`;
+      const wanted = holds ? "" : `, wanted ${relationWords[relation]} ${number(limit)}`;
       return `- ${holds ? "✓" : "✗ does not hold:"} ${text} (counted ${number(value)}${wanted})`;
     })
     .join("\n");
 }
 
+/** What a change from or to zero counts as, so that it does not hide changes of what both rungs do. */
+const FROM_ZERO = Math.log(10);
+
 /** Rows of the table of counters, and how much a counter must change to be one of them. */
-const MOST_COUNTERS = 4;
+const MOST_COUNTERS = 5;
 const LEAST_CHANGE = Math.log(1.05);
 
 /** Those counters that the rung changes most. */
@@ -77,7 +81,7 @@ function countersOf({ id, base: before, counted, on }: GuideRung): string {
     ].join("\n\n");
   /** How much the counter changes, up or down. */
   const change = (was: number, now: number): number =>
-    was === now ? 0 : Math.min(was, now) === 0 ? Infinity : Math.abs(Math.log(now / was));
+    was === now ? 0 : Math.min(was, now) === 0 ? FROM_ZERO : Math.abs(Math.log(now / was));
   const changed = SHOWN.map(([counter, name]) => ({ name, was: base[counter], now: own[counter] }))
     .map((row) => ({ ...row, change: change(row.was, row.now) }))
     .filter((row) => row.change >= LEAST_CHANGE);
@@ -102,7 +106,8 @@ function countersOf({ id, base: before, counted, on }: GuideRung): string {
 
 /** On the shape of the table of all rungs. */
 function timeOf({ ladders: [pair] }: Evidence, { id, base }: GuideRung): string {
-  if (!(pair?.cuda?.rungs.has(id) || pair?.webgpu?.rungs.has(id))) return "**Time:** not measured.";
+  if (!(pair?.cuda?.rungs.has(id) || pair?.webgpu?.rungs.has(id)))
+    return "**Time** on the shape of the table above: not measured.";
   const on = ({ rungs }: LadderEvidence, name: string, time: (rung: MeasuredRung) => number): string[] => {
     const own = rungs.get(id);
     if (own === undefined) return [];

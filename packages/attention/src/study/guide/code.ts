@@ -100,7 +100,7 @@ export function codeOf({ rung, base }: Subject, common: ClaimCase): CodeBlock[] 
   if (base === null)
     return [
       ...parts,
-      { about: `${emitted(rung)}, the loop over tiles:`, language: "cuda", text: dedented(loop) },
+      { about: "The loop over tiles in the emitted CUDA:", language: "cuda", text: dedented(loop) },
     ];
   const before = tileLoop(base, common);
   const changed = difference(dedented(before), dedented(loop), { context: 1, key: withoutNumbers });
@@ -108,7 +108,7 @@ export function codeOf({ rung, base }: Subject, common: ClaimCase): CodeBlock[] 
   return [
     ...parts,
     {
-      about: `${emitted(rung)}, the loop over tiles beside ${base.id}'s:`,
+      about: `The loop over tiles in the emitted CUDA, beside ${base.id}'s:`,
       language: "diff",
       text: changed.text,
     },
@@ -120,9 +120,6 @@ function blockOf({ about, insteadOf, ...part }: ShownPart): CodeBlock {
   const { text } = difference(sourceOf(insteadOf), sourceOf(part));
   return { about: `${about}:`, language: "diff", text };
 }
-
-const emitted = ({ id }: AttentionRung): string =>
-  `What is emitted (\`npx evolver emit attention/${id} --target cuda\`)`;
 
 /** The longest loop of the kernel, and so the one over tiles, in the emitted CUDA. */
 function tileLoop({ point }: AttentionRung, { problem }: ClaimCase): string[] {

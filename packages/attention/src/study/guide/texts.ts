@@ -22,7 +22,7 @@ guessed. You need no GPU to follow: the simulator counts on any machine, and you
   asynchronous copies.`,
   aboutCode: `One kernel serves all rungs: a rung is a value for each axis, and an axis a folder of small files in
   \`packages/attention/src/flash/axes\`. The page shows parts of them, as a difference where one takes another's place, and the
-  emitted CUDA where few lines of it differ.`,
+  CUDA that \`npx evolver emit\` writes where few lines of it differ.`,
   common: {
     input: printShape(common.problem),
     about: `${headsOf(common)}, small enough to count in seconds, ${workgroupsOf(common)}`,

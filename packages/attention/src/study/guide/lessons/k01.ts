@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k01: Lesson = {
+  slow: `Plain attention writes the S × S matrix of scores to memory and reads it again. This kernel never stores it.`,
   folklore: `"Attention is slow because it writes the S × S matrix of scores to memory", and "uncoalesced reads multiply the
 bytes that are read".`,
   questions: [

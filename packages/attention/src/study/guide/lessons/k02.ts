@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k02: Lesson = {
+  slow: `In k01 each lane reads a key of its own, 16 bytes at a time: half of each sector that is fetched is used, and the other half is fetched again for the next read.`,
   folklore: `"Put it into shared memory, it is as fast as registers": tiling is said to be the first thing to do to a kernel
 that reads global memory.`,
   questions: [

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k03: Lesson = {
+  slow: `k02 copies each tile for a single query row: K and V are read from global memory once per row.`,
   folklore: `"Tiling saves traffic in proportion to the tile", as if the number of keys in the tile mattered; and "eight times
 fewer bytes make it eight times as fast".`,
   questions: [

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k04: Lesson = {
+  slow: `All lanes of k03 read different keys at the same column, and keys start in the same bank: eight passes where one would do.`,
   folklore: `"Pad every shared array by one word", and "a swizzle is always free of conflicts and costs nothing".`,
   questions: [
     {

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k05: Lesson = {
+  slow: `In k04 no lane computes while a tile is copied, and each tile has two barriers.`,
   folklore: `"Double buffering hides the latency of memory": overlap copying with computing and the copies are free.`,
   questions: [
     {

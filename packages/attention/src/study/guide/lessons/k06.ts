@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k06: Lesson = {
+  slow: `k05 holds the next tile in registers on its way to shared memory, and spends 30 % more arithmetic instructions than k04 on it.`,
   folklore: `"cp.async is faster than loads and stores", and "the deeper the pipeline, the better".`,
   questions: [
     {

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k07: Lesson = {
+  slow: `In k06 all subgroups copy and compute in step, and the whole workgroup waits at each tile for its slowest subgroup.`,
   folklore: `"Warp specialisation is what makes FlashAttention-3 fast", so that every kernel should have producers and
 consumers.`,
   questions: [

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k08: Lesson = {
+  slow: `A workgroup of k06 computes one tile of queries and ends. Under a causal mask tiles differ in length, so that the last ones leave most multiprocessors idle.`,
   folklore: `"Persistent kernels save the launch of workgroups and balance the load", so that they are faster.`,
   questions: [
     {

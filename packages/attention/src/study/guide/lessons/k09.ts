@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k09: Lesson = {
+  slow: `With grouped queries k06 reads each key head once per query head. With a single query, seven of the eight rows of its tile do not exist.`,
   folklore: `"Grouped queries need no kernel of their own: take head h div group and be done"; K and V are read less because
 there are fewer of them.`,
   questions: [

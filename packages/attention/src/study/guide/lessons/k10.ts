@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k10: Lesson = {
+  slow: `k08 reads each key head once per query head, and k09 starts a workgroup for each tile.`,
   folklore: `"Improvements multiply": an optimisation for decoding and one for load balance must be better together.`,
   questions: [
     {

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k11: Lesson = {
+  slow: `Each lane of k04 has one row, and reads about three bytes of shared memory for each floating-point operation.`,
   folklore: `"Scalar kernels cannot be fast without tensor cores", and, in most ladders of attention, no rung for register
 tiles at all, although for matrix products they are known to be the largest step.`,
   questions: [

@@ -1,6 +1,7 @@
 import type { Lesson } from "@evolver/guide";
 
 export const k12: Lesson = {
+  slow: `k11 has 64 workgroups for 8 heads of 1,024 queries, and leaves half of 132 multiprocessors idle.`,
   folklore: `"A search finds what nobody would have thought of", or "a search only turns knobs". This one combined two things
 that were on the ladder: k11's register tiles and more, smaller workgroups.`,
   questions: [
