@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
 import * as device from "@evolver/device";
-import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
+import { anchor, EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { describe, expect, it } from "vitest";
 import { apiBlocks, blockOf, hostApi } from "../tools/docs/host-api.ts";
@@ -38,6 +38,17 @@ describe.each(documents())("%s", (path) => {
     const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "");
     const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map((match) => match[1] as string);
     expect(links.filter((link) => !existsSync(join(root, path, "..", link)))).toEqual([]);
+  });
+
+  it("links to headings that exist", () => {
+    const links = [
+      ...markdown.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/\]\(((?!\w+:)[^)#\s]*)#([^)\s]+)\)/g),
+    ];
+    const missing = links.filter(([, file = "", heading = ""]) => {
+      const document = file === "" ? path : join(path, "..", file);
+      return document.endsWith(".md") && !anchorsOf(read(document)).includes(heading);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
   });
 });
 
@@ -116,6 +127,12 @@ it("docs/dependencies.md gives a reason for each dependency", () => {
   const mentions = (name: string): boolean => reasons.includes(`| ${name} `);
   expect(names.filter((name) => !name.startsWith("@evolver/") && !mentions(name))).toEqual([]);
 });
+
+/** What GitHub makes of a document's headings. */
+const anchorsOf = (markdown: string): string[] =>
+  [...markdown.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.*)$/gm)].map((match) =>
+    anchor((match[1] as string).replaceAll("`", "")),
+  );
 
 /** Type-checks a folder under the options of this repository; errors of the packages themselves are not shown. */
 function typeErrors(folder: string): string {

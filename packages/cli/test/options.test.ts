@@ -102,7 +102,14 @@ it("helps on stdout with 0, and on stderr with 2 where a command is missing", as
 it.each(["emit", "ladder", "evolve", "compare"])("%s --help has the whole form of a shape", async (name) => {
   expect(await main([name, "--help"])).toBe(0);
   const help = stdout.replaceAll(/\s+/g, " ");
-  for (const part of ["Sq and Sk", "causal", "window:L:R", "softcap:X", "scale:X"])
+  for (const part of [
+    "Sq and Sk",
+    "causal",
+    "window:L:R",
+    "softcap:X",
+    "scale:X",
+    "default: B1,Hq8,Hkv2,S256,D64,causal",
+  ])
     expect(help).toContain(part);
   if (name === "emit") expect(help).toContain("name it .mjs");
 });

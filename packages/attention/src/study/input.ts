@@ -41,7 +41,7 @@ export const attentionOptions: readonly StudyOption[] = [
   {
     name: "shape",
     value: "shape",
-    help: "B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal or window:L:R, softcap:X, scale:X)",
+    help: `such as B1,Hq8,Hkv2,S256,D64 (also Sq and Sk apart; add causal or window:L:R, softcap:X, scale:X; default: ${DEFAULT_SHAPE})`,
   },
   { name: "input", value: "file", help: "a safetensors file with q, k and v instead of random data" },
   profileOption,
