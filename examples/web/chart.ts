@@ -1,6 +1,6 @@
 /** Times as horizontal bars: one per rung, with the middle half of its rounds as a line. The table has the same numbers. */
 
-import { milliseconds, number } from "@evolver/base";
+import { durationsUpTo } from "@evolver/base";
 import type { Timing } from "./job.ts";
 import { svg } from "./dom.ts";
 
@@ -18,9 +18,10 @@ const AXIS = 28;
 /** Pixels from tick to tick, at least. */
 const TICK_ROOM = 90;
 
-/** Draws into `width` pixels; a bar's length is the median time on a scale from 0, in milliseconds. */
+/** Draws into `width` pixels; a bar's length is the median time on a scale from 0. */
 export function drawChart(bars: readonly Bar[], width: number, title: string): SVGElement {
   const longest = Math.max(...bars.map(({ timing }) => timing?.highMs ?? 0), Number.MIN_VALUE);
+  const show = durationsUpTo(longest);
   const fastest = Math.min(...bars.map(({ timing }) => timing?.medianMs ?? Infinity));
   const room = Math.max(40, width - LEFT - RIGHT);
   const x = (ms: number): number => LEFT + (ms / longest) * room;
@@ -39,11 +40,7 @@ export function drawChart(bars: readonly Bar[], width: number, title: string): S
         rx: 3,
         class: medianMs === fastest ? "bar fastest" : "bar",
       }),
-      svg(
-        "text",
-        { x: x(Math.max(medianMs, highMs)) + 8, y: middle, class: "value" },
-        milliseconds(medianMs),
-      ),
+      svg("text", { x: x(Math.max(medianMs, highMs)) + 8, y: middle, class: "value" }, show(medianMs)),
     ];
     if (highMs > lowMs)
       parts.push(svg("path", { d: `M${x(lowMs)} ${middle}H${x(highMs)}`, class: "spread" }));
@@ -59,13 +56,19 @@ export function drawChart(bars: readonly Bar[], width: number, title: string): S
       svg(
         "text",
         { x: x(ms), y: bottom + AXIS / 2, class: "tick", "text-anchor": "middle" },
-        i === all.length - 1 ? `${number(ms)} ms` : number(ms),
+        i === all.length - 1 ? show(ms) : (show(ms).split(" ")[0] as string),
       ),
     ),
   );
   return svg(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": describe(bars, title) },
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: "img",
+      "aria-label": describe(bars, title, show),
+    },
     ...ticks,
     ...rows,
   );
@@ -79,9 +82,9 @@ function ticksTo(longest: number, most: number): number[] {
   return Array.from({ length: Math.floor(longest / step) + 1 }, (_, i) => i * step);
 }
 
-function describe(bars: readonly Bar[], title: string): string {
+function describe(bars: readonly Bar[], title: string, show: (timeMs: number) => string): string {
   const known = bars.flatMap(({ label, timing }) =>
-    timing === null ? [] : [`${label} ${milliseconds(timing.medianMs)}`],
+    timing === null ? [] : [`${label} ${show(timing.medianMs)}`],
   );
   return `${title}: ${known.length === 0 ? "nothing yet" : known.join(", ")}`;
 }

@@ -1,7 +1,7 @@
 /** The page: reads the form, starts a worker with the job, and shows what it reports. */
 
 import { isModelled } from "@evolver/device";
-import { binaryBytes, grouped } from "@evolver/base";
+import { binaryBytes, durationsUpTo, grouped } from "@evolver/base";
 import { ladder } from "@evolver/attention";
 import { drawChart } from "./chart.ts";
 import { byId, element } from "./dom.ts";
@@ -123,9 +123,16 @@ function show(): void {
   byId("time-column", HTMLTableCellElement).textContent = `Time, ${timeKind}`;
   byId("chart-title", HTMLElement).textContent = `Time per launch, ${timeKind}`;
   byId("chart-note", HTMLElement).textContent = chartNote(timeKind);
+  const isModel = timeKind === "modelled";
+  byId("on-device", HTMLTableCellElement).textContent = isModel
+    ? "Modelled by the simulator"
+    : "On your device";
   const first = states.get("k01")?.timing?.medianMs ?? null;
+  const longest = Math.max(0, ...[...states.values()].map(({ timing }) => timing?.highMs ?? 0));
   byId("rows", HTMLTableSectionElement).replaceChildren(
-    ...ladder.map((rung) => rowOf(rung, states.get(rung.id) ?? {}, { job, first, timeKind })),
+    ...ladder.map((rung) =>
+      rowOf(rung, states.get(rung.id) ?? {}, { job, first, timeKind, show: durationsUpTo(longest) }),
+    ),
   );
   const known = [...states.values()];
   byId("times", HTMLElement).hidden = !known.some(({ timing }) => timing !== undefined);

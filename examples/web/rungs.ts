@@ -1,6 +1,6 @@
 /** What is known of a rung, as a row of the table and as a text for learners. */
 
-import { grouped, milliseconds, NOTHING, number, scientific, times } from "@evolver/base";
+import { grouped, NOTHING, number, scientific, times } from "@evolver/base";
 import { forwardFlops, createProblem, type AttentionRung } from "@evolver/attention";
 import { element } from "./dom.ts";
 import type { Counted, Failure, Job, Timing, Verified } from "./job.ts";
@@ -17,6 +17,8 @@ export interface RowContext {
   /** The first rung's time in milliseconds; null while it is not known. */
   readonly first: number | null;
   readonly timeKind: string;
+  /** Writes a time in milliseconds, in the unit of all of them. */
+  show(timeMs: number): string;
 }
 
 /** Characters. */
@@ -26,7 +28,7 @@ const LEAD = 80;
 export function rowOf(
   rung: AttentionRung,
   state: RungState,
-  { job, first, timeKind }: RowContext,
+  { job, first, timeKind, show }: RowContext,
 ): HTMLElement {
   const { verified, refused, timing, counted } = state;
   const cell = (label: string, ...content: (Node | string)[]): HTMLElement =>
@@ -41,7 +43,7 @@ export function rowOf(
     refused === undefined
       ? [
           cell("Verified", ...verdict(verified)),
-          cell(`Time, ${timeKind}`, timing === undefined ? NOTHING : milliseconds(timing.medianMs)),
+          cell(`Time, ${timeKind}`, timing === undefined ? NOTHING : show(timing.medianMs)),
           cell("GFLOP/s", timing === undefined || job === null ? NOTHING : number(rate(job, timing))),
           cell(
             "Speed-up over k01",

@@ -69,8 +69,10 @@ export function duration(timeMs: number, significant = 3): string {
   return `${(timeMs * 1000).toPrecision(significant)} µs`;
 }
 
-/** A time where those beside it are in milliseconds too: "0.0123 ms". */
-export const milliseconds = (timeMs: number): string => `${number(timeMs)} ms`;
+/** Writes times that stand beside each other in one unit, by the longest: "0.512 ms", "12.3 µs". */
+export function durationsUpTo(longestMs: number): (timeMs: number) => string {
+  return longestMs >= 0.1 ? (timeMs) => `${number(timeMs)} ms` : (timeMs) => `${number(timeMs * 1000)} µs`;
+}
 
 /** 0.1234 → "12.3 %". */
 export const percent = (share: number, decimals = 1): string => `${(100 * share).toFixed(decimals)} %`;

@@ -66,7 +66,8 @@ test("durations are in the unit that fits", () => {
     "2 min 0 s",
   ]);
   expect(format.duration(1.23456, 4)).toBe("1.235 ms");
-  expect(format.milliseconds(0.012345)).toBe("0.0123 ms");
+  expect([0.012345, 12].map(format.durationsUpTo(12))).toEqual(["0.0123 ms", "12 ms"]);
+  expect([0.002, 0.0098].map(format.durationsUpTo(0.0098))).toEqual(["2 µs", "9.8 µs"]);
 });
 
 test("shares, ratios, counts and powers of ten", () => {

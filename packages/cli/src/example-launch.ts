@@ -25,7 +25,7 @@ export interface LaunchOptions {
 }
 
 /** Each number below the length once, in mixed order; or zeros alone. */
-export type MadeUpIntegers = "mixed" | "zeros";
+type MadeUpIntegers = "mixed" | "zeros";
 
 export interface CheckLaunch {
   readonly workgroups: readonly [number, number, number];
