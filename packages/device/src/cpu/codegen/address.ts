@@ -5,6 +5,7 @@
 
 import { elementBytes } from "@evolver/kernel";
 import type { LoadNode, Memory, StoreNode, Value } from "@evolver/kernel";
+import type { LanePattern } from "../lane-pattern.ts";
 import { OP } from "../wasm/opcodes.ts";
 import type { Emitter, Mask } from "./emitter.ts";
 
@@ -45,7 +46,9 @@ export const sizeOf = ({ element }: Memory): number => elementBytes(element);
 /** From an index to bytes: by how many bits it is shifted. */
 const shiftOf = (memory: Memory): number => Math.log2(sizeOf(memory));
 
-const keyOf = (memory: Memory, root: Value): string => `${memory.space}:${memory.name}:${root.id}`;
+/** Tells addresses apart that differ by more than a constant. */
+export const addressKey = (memory: Memory, root: Value): string =>
+  `${memory.space}:${memory.name}:${root.id}`;
 
 /** Pushes the address of element 0, but for the constant part of it. */
 function pushBase(e: Emitter, memory: Memory): void {
@@ -58,8 +61,8 @@ const constantPart = (e: Emitter, memory: Memory): number =>
 /** The address for a uniform index, or lane 0's for an affine one. */
 export function scalarAddress(e: Emitter, cache: AddressCache | null, { memory, index }: Accessed): Address {
   const { root, offset } = e.dataflow.resolve(index);
-  const key = keyOf(memory, root);
-  let local = cache?.scalar.get(key);
+  const key = addressKey(memory, root);
+  let local = e.loopAddresses.get(key) ?? cache?.scalar.get(key);
   if (local === undefined) {
     local = e.local("i32");
     pushBase(e, memory);
@@ -74,7 +77,7 @@ export function scalarAddress(e: Emitter, cache: AddressCache | null, { memory, 
 function laneAddresses(chunk: Chunk, { memory, index }: Accessed): Address {
   const { e, cache } = chunk;
   const { root, offset } = e.dataflow.resolve(index);
-  const key = keyOf(memory, root);
+  const key = addressKey(memory, root);
   let local = cache?.lanes.get(key);
   if (local === undefined) {
     local = cache?.laneLocals.get(key) ?? e.local("v128");
@@ -108,13 +111,15 @@ export function pushLaneAddresses(chunk: Chunk, accessed: Accessed): void {
 /** Computes ahead what the chunks of a sequence share; must run where code is not conditional. */
 export function prepareAccess(e: Emitter, cache: AddressCache, node: LoadNode | StoreNode, mask: Mask): void {
   const { memory, index } = node;
-  const { kind, stride } = e.pattern(e.dataflow.resolve(index).root);
+  const pattern = e.pattern(e.dataflow.resolve(index).root);
   const width = node.kind === "load" ? node.results.length : node.values.length;
-  if (kind === "affine" && usesScalarAddress(stride, width, mask)) scalarAddress(e, cache, node);
+  if (pattern.kind === "affine" && usesScalarAddress(pattern, width, mask)) scalarAddress(e, cache, node);
   else if (!cache.base.has(memory)) cache.base.set(memory, splatBase(e, memory));
 }
 
-function usesScalarAddress(stride: number, width: number, mask: Mask): boolean {
+/** Whether lanes with indices of a pattern are reached from one address: that of all, or that of lane 0. */
+export function usesScalarAddress({ kind, stride }: LanePattern, width: number, mask: Mask): boolean {
+  if (kind !== "affine") return kind === "uniform";
   if (mask === null) return stride > 0;
   return stride === 1 && width === 1;
 }
@@ -128,8 +133,9 @@ export class LaneAccess {
   constructor(chunk: Chunk, accessed: Accessed, width: number) {
     const { e, cache, mask, index } = chunk;
     this.#e = e;
-    const { kind, stride } = e.pattern(e.dataflow.resolve(accessed.index).root);
-    if (kind === "affine" && usesScalarAddress(stride, width, mask)) {
+    const pattern = e.pattern(e.dataflow.resolve(accessed.index).root);
+    const { kind, stride } = pattern;
+    if (kind === "affine" && usesScalarAddress(pattern, width, mask)) {
       const [address, offset] = scalarAddress(e, cache, accessed);
       this.#push = (lane) => {
         e.f.get(address);

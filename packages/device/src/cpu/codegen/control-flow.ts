@@ -6,7 +6,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import type { Block, ForNode, IfNode, Node, WhileNode } from "@evolver/kernel";
+import type { ForNode, IfNode, Node, WhileNode } from "@evolver/kernel";
 import { visitNodes } from "@evolver/kernel";
 import { isSeparate, isStraight, leavesLoop, type StraightNode } from "../analysis/node-classes.ts";
 import { emitLanes, emitScalar } from "../operations/emit.ts";
@@ -14,8 +14,11 @@ import { representations } from "../operations/representation.ts";
 import type { Label } from "../wasm/encoder.ts";
 import { OP } from "../wasm/opcodes.ts";
 import { emitAtomic } from "./atomics.ts";
+import { chunkGroups } from "./chunk-groups.ts";
 import type { Emitter, Mask } from "./emitter.ts";
+import { emitExponential, isExponential } from "./exponentials.ts";
 import { Hazards } from "./hazards.ts";
+import { prepareLoop } from "./loop-invariants.ts";
 import { emitStraightLine } from "./straight-line.ts";
 import { emitSubgroup } from "./subgroup.ts";
 
@@ -38,8 +41,8 @@ export function emitRegionBody(e: Emitter, nodes: readonly Node[], mask: Mask): 
   emitNodes(e, nodes, mask, null);
 }
 
-function emitBlock(e: Emitter, block: Block, mask: Mask, loop: Loop | null): void {
-  e.scope(() => emitNodes(e, block.nodes, mask, loop));
+function emitBlock(e: Emitter, nodes: readonly Node[], mask: Mask, loop: Loop | null): void {
+  e.scope(() => emitNodes(e, nodes, mask, loop));
 }
 
 function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask, loop: Loop | null): void {
@@ -49,6 +52,10 @@ function emitNodes(e: Emitter, nodes: readonly Node[], mask: Mask, loop: Loop | 
     i += written;
     if (written > 0) continue;
     const node = nodes[i++] as Node;
+    if (isExponential(e, node)) {
+      emitExponential(e, node);
+      continue;
+    }
     emitNode(e, node, mask, loop);
     if (loop?.masked && i < nodes.length && leavesLoop(node)) {
       // Some lanes may have left: go on with those that run, if any.
@@ -68,7 +75,7 @@ function emitSequence(e: Emitter, nodes: readonly Node[], first: number, mask: M
   const hazards = new Hazards(e);
   for (let i = first; i < nodes.length; i++) {
     const node = nodes[i] as Node;
-    if (!isStraight(node) || !hazards.add(node)) break;
+    if (!isStraight(node) || isExponential(e, node) || !hazards.add(node)) break;
     sequence.push(node);
   }
   if (sequence.length > 0) emitStraightLine(e, sequence, mask);
@@ -87,7 +94,7 @@ function emitNode(e: Emitter, node: Node, mask: Mask, loop: Loop | null): void {
     case "roles":
       for (const role of node.roles) {
         e.f.get(e.subgroup).i32(role.first).op(OP.i32Sub).i32(role.count).op(OP.i32LtU).if();
-        emitBlock(e, role.body, mask, loop);
+        emitBlock(e, role.body.nodes, mask, loop);
         e.f.end();
       }
       return;
@@ -127,10 +134,10 @@ function emitIf(e: Emitter, node: IfNode, mask: Mask, loop: Loop | null): void {
   if (e.pattern(node.condition).kind === "uniform") {
     e.pushScalar(node.condition);
     f.if();
-    emitBlock(e, node.then, mask, loop);
+    emitBlock(e, node.then.nodes, mask, loop);
     if (node.else.nodes.length > 0) {
       f.else();
-      emitBlock(e, node.else, mask, loop);
+      emitBlock(e, node.else.nodes, mask, loop);
     }
     f.end();
     return;
@@ -148,12 +155,12 @@ function emitIf(e: Emitter, node: IfNode, mask: Mask, loop: Loop | null): void {
     if (doubled) {
       e.pushAll(taken);
       f.if();
-      emitBlock(e, node.then, null, loop);
+      emitBlock(e, node.then.nodes, null, loop);
       f.else();
     }
     e.pushAny(taken);
     f.if();
-    emitBlock(e, node.then, taken, loop);
+    emitBlock(e, node.then.nodes, taken, loop);
     f.end();
     if (node.else.nodes.length > 0) {
       const others = taken.map((then, k) => {
@@ -168,7 +175,7 @@ function emitIf(e: Emitter, node: IfNode, mask: Mask, loop: Loop | null): void {
       });
       e.pushAny(others);
       f.if();
-      emitBlock(e, node.else, others, loop);
+      emitBlock(e, node.else.nodes, others, loop);
       f.end();
     }
     if (doubled) f.end();
@@ -205,14 +212,20 @@ function maskCopy(e: Emitter, mask: Mask): number[] {
   });
 }
 
-/** How a loop decides whether to go on, and what it does at the end of an iteration. */
+/** What a loop repeats, how it decides whether to go on, and what it does at the end of an iteration. */
 interface Iteration {
+  readonly body: readonly Node[];
   /** Writes the test: gives "scalar" with the answer on the stack, or a function that pushes the lanes that go on. */
   test(mask: Mask): ((chunk: number) => void) | "scalar";
   advance(): void;
 }
 
-function emitLoop(e: Emitter, node: ForNode | WhileNode, mask: Mask, { test, advance }: Iteration): void {
+function emitLoop(
+  e: Emitter,
+  node: ForNode | WhileNode,
+  mask: Mask,
+  { body, test, advance }: Iteration,
+): void {
   const { f } = e;
   const divergent = e.divergence.divergentLoops.has(node);
   const masked = e.divergence.divergentExits.has(node);
@@ -238,16 +251,16 @@ function emitLoop(e: Emitter, node: ForNode | WhileNode, mask: Mask, { test, adv
   if (masked) {
     running.forEach((local, k) => f.get(live[k] as number).set(local));
     const entering = narrowed(e, null, live);
-    emitBlock(e, node.body, entering, loop);
-  } else if (divergent && mask === null && isSmall(node.body.nodes)) {
+    emitBlock(e, body, entering, loop);
+  } else if (divergent && mask === null && isSmall(body)) {
     e.pushAll(live);
     f.if();
-    emitBlock(e, node.body, null, loop);
+    emitBlock(e, body, null, loop);
     f.else();
-    emitBlock(e, node.body, live, loop);
+    emitBlock(e, body, live, loop);
     f.end();
   } else {
-    emitBlock(e, node.body, divergent ? live : mask, loop);
+    emitBlock(e, body, divergent ? live : mask, loop);
   }
   f.end();
   if (masked) {
@@ -263,6 +276,7 @@ function emitLoop(e: Emitter, node: ForNode | WhileNode, mask: Mask, { test, adv
 
 function emitWhile(e: Emitter, node: WhileNode, mask: Mask): void {
   emitLoop(e, node, mask, {
+    body: node.body.nodes,
     test(active) {
       emitNodes(e, node.condition.nodes, active, null);
       if (e.pattern(node.test).kind !== "uniform") return (k) => e.pushLanes(node.test, k);
@@ -274,29 +288,51 @@ function emitWhile(e: Emitter, node: WhileNode, mask: Mask): void {
 }
 
 function emitFor(e: Emitter, node: ForNode, mask: Mask): void {
+  if (e.pattern(node.induction).kind === "varying") return emitVaryingFor(e, node, mask);
+  const { range } = e;
+  for (const group of chunkGroups(e, node)) {
+    e.range = group;
+    e.scope(() => emitScalarFor(e, node, mask));
+  }
+  e.range = range;
+}
+
+const comparisonOf = ({ direction }: ForNode): "lt" | "gt" => (direction === "up" ? "lt" : "gt");
+
+/** A loop whose induction variable is a scalar: the same for all lanes, or a step from lane to lane. */
+function emitScalarFor(e: Emitter, node: ForNode, mask: Mask): void {
   const { f } = e;
   const { induction, from, to, step } = node;
-  const compare = node.direction === "up" ? "lt" : "gt";
-  const testLanes = (k: number): void => emitLanes(compare, e.operationSite([induction, to], k));
-  if (e.pattern(induction).kind !== "varying") {
-    const local = e.local(representations[induction.type].scalar);
-    e.scalars.set(induction.id, local);
-    e.pushScalar(from);
-    f.set(local);
-    emitLoop(e, node, mask, {
-      test() {
-        if (e.divergence.divergentTests.has(node)) return testLanes;
-        emitScalar(compare, e.operationSite([induction, to], 0));
-        return "scalar";
-      },
-      advance() {
-        f.get(local);
-        e.pushScalar(step);
-        f.op(OP.i32Add).set(local);
-      },
-    });
-    return;
-  }
+  const local = e.local(representations[induction.type].scalar);
+  e.scalars.set(induction.id, local);
+  e.pushScalar(from);
+  f.set(local);
+  const { body, advance, end } = prepareLoop(e, node, mask);
+  emitLoop(e, node, mask, {
+    body,
+    test() {
+      if (e.divergence.divergentTests.has(node)) return testLanes(e, node);
+      emitScalar(comparisonOf(node), e.operationSite([induction, to], 0));
+      return "scalar";
+    },
+    advance() {
+      advance();
+      f.get(local);
+      e.pushScalar(step);
+      f.op(OP.i32Add).set(local);
+    },
+  });
+  end();
+}
+
+const testLanes =
+  (e: Emitter, node: ForNode) =>
+  (k: number): void =>
+    emitLanes(comparisonOf(node), e.operationSite([node.induction, node.to], k));
+
+function emitVaryingFor(e: Emitter, node: ForNode, mask: Mask): void {
+  const { f } = e;
+  const { induction, from, step } = node;
   const locals = e.vectorLocals();
   e.lanes.set(induction.id, locals);
   locals.forEach((local, k) => {
@@ -304,7 +340,8 @@ function emitFor(e: Emitter, node: ForNode, mask: Mask): void {
     f.set(local);
   });
   emitLoop(e, node, mask, {
-    test: () => testLanes,
+    body: node.body.nodes,
+    test: () => testLanes(e, node),
     advance: () =>
       locals.forEach((local, k) => {
         f.get(local);

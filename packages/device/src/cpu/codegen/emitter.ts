@@ -7,6 +7,7 @@
 import type { KernelIR, Memory, Value, Variable } from "@evolver/kernel";
 import type { Dataflow } from "../analysis/dataflow.ts";
 import type { Divergence } from "../analysis/divergence.ts";
+import type { ChunkRange } from "./chunk-groups.ts";
 import type { LanePattern } from "../lane-pattern.ts";
 import type { Partition } from "../analysis/regions.ts";
 import type { OperationSite } from "../operations/operation.ts";
@@ -75,6 +76,11 @@ export class Emitter {
   /** By value id: byte offset in the context area, relative to the subgroup's part, of a copy of all its lanes. */
   readonly spilled = new Map<number, number>();
 
+  /** Locals with addresses that the loops around keep, by addressKey. */
+  readonly loopAddresses = new Map<string, number>();
+  /** The chunks of four lanes that straight-line code is written for. */
+  range: ChunkRange;
+
   readonly #scopes: number[][] = [];
 
   constructor({ ir, f, helpers, divergence, dataflow, partition, layout }: EmitterInput) {
@@ -87,6 +93,7 @@ export class Emitter {
     this.layout = layout;
     this.width = ir.subgroupSize;
     this.chunks = ir.subgroupSize / 4;
+    this.range = { first: 0, end: this.chunks };
   }
 
   /** Locals made inside are free again afterwards. */

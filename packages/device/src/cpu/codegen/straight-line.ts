@@ -9,11 +9,13 @@ import { resultsOf } from "@evolver/kernel";
 import { isStraight, type StraightNode } from "../analysis/node-classes.ts";
 import { emitSelect } from "../operations/code.ts";
 import { emitLanes, emitScalar } from "../operations/emit.ts";
+import { storedHalf } from "../operations/representation.ts";
 import { operations } from "../operations/table.ts";
 import { rowOf } from "../lookup.ts";
-import { AddressCache, maskOf, prepareAccess, type Chunk } from "./address.ts";
+import { AddressCache, maskOf, prepareAccess, scalarAddress, type Chunk } from "./address.ts";
 import { pushBuiltin, pushBuiltinLanes, pushParameter } from "./builtins.ts";
 import type { Emitter, Mask } from "./emitter.ts";
+import { OP } from "../wasm/opcodes.ts";
 import { loadLanes, loadUniform } from "./loads.ts";
 import { storeLanes, storeUniform } from "./stores.ts";
 
@@ -31,15 +33,30 @@ export function emitStraightLine(e: Emitter, nodes: readonly StraightNode[], mas
       if (!kept && users.every((user) => byLanes.has(user))) temporary.add(result.id);
       else e.lanes.set(result.id, e.vectorLocals());
     }
-  for (const node of nodes) if (!byLanes.has(node)) emitScalarNode(e, node, cache, byLanes);
+  const late = lateSplats(e, nodes, byLanes);
+  for (const node of nodes) {
+    if (byLanes.has(node)) continue;
+    if (node.kind === "load" && late.has(node)) scalarAddress(e, cache, node);
+    else emitScalarNode(e, node, cache, byLanes);
+  }
   if (laneNodes.length > 0)
     e.scope(() => {
-      prepare(e, laneNodes, cache, mask);
+      const places = new Map<number, SplatPlace>();
+      for (const node of late)
+        node.results.forEach(({ id }, position) => {
+          temporary.add(id);
+          places.set(id, { node, position });
+        });
+      prepare(e, laneNodes, cache, mask, places);
       const lastUse = lastUses(e, laneNodes, temporary);
-      for (let index = 0; index < e.chunks; index++) {
+      for (let index = e.range.first; index < e.range.end; index++) {
         cache.lanes.clear();
         const chunk: Chunk = { e, index, mask, cache };
         laneNodes.forEach((node, position) => {
+          for (const { id } of places.size > 0 ? laneOperands(e, node) : []) {
+            const place = places.get(id);
+            if (place !== undefined && !e.temporaries.has(id)) loadSplat(e, id, place, cache);
+          }
           emitLaneNode(chunk, node);
           for (const id of lastUse[position] as number[]) {
             e.f.release(e.temporaries.get(id) as number);
@@ -77,11 +94,55 @@ export function isLaneNode(e: Emitter, node: StraightNode): boolean {
   }
 }
 
+/** More scalars in memory than these are not kept in vectors from one chunk to the next: there are not enough registers. */
+const MAX_KEPT_SPLATS = 4;
+
+/** A result of a load at one address for all lanes. */
+interface SplatPlace {
+  readonly node: LoadNode;
+  readonly position: number;
+}
+
+/** Loads at one address whose results each chunk reads from memory where it first uses them. */
+function lateSplats(
+  e: Emitter,
+  nodes: readonly StraightNode[],
+  laneNodes: ReadonlySet<Node>,
+): ReadonlySet<LoadNode> {
+  const loads = nodes.filter(
+    (node) =>
+      node.kind === "load" &&
+      !laneNodes.has(node) &&
+      storedHalf[node.memory.element] === null &&
+      wantedAsLanesOnly(e, node, laneNodes),
+  ) as LoadNode[];
+  const results = loads.reduce((sum, node) => sum + node.results.length, 0);
+  return new Set(results > MAX_KEPT_SPLATS ? loads : []);
+}
+
+/** Reads a scalar into all lanes of a vector. */
+function loadSplat(e: Emitter, id: number, { node, position }: SplatPlace, cache: AddressCache): void {
+  const [address, offset] = scalarAddress(e, cache, node);
+  const local = e.f.local("v128");
+  e.f
+    .get(address)
+    .memory(OP.v128Load32Splat, offset + 4 * position, 2)
+    .set(local);
+  e.temporaries.set(id, local);
+}
+
 /** Splats of scalars and addresses that all lanes of the sequence share. */
-function prepare(e: Emitter, nodes: readonly StraightNode[], cache: AddressCache, mask: Mask): void {
+function prepare(
+  e: Emitter,
+  nodes: readonly StraightNode[],
+  cache: AddressCache,
+  mask: Mask,
+  late: ReadonlyMap<number, SplatPlace>,
+): void {
   for (const node of nodes) {
     for (const value of laneOperands(e, node)) {
       const { kind, constant } = e.pattern(value);
+      if (late.has(value.id)) continue;
       if (kind === "varying" || constant !== undefined || e.splats.has(value.id)) continue;
       const local = e.local("v128");
       e.pushSplat(value);

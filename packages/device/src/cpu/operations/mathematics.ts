@@ -4,6 +4,7 @@
  */
 
 import { math } from "@evolver/kernel";
+import { pushConstant } from "./constants.ts";
 import type { FunctionBuilder } from "../wasm/encoder.ts";
 import type { HelperFunctions } from "../wasm/helper-functions.ts";
 import { OP } from "../wasm/opcodes.ts";
@@ -12,19 +13,34 @@ import { OP } from "../wasm/opcodes.ts";
 export const IMPORTED_MATH = ["log", "log2", "sin", "cos", "tanh"] as const;
 export type ImportedMath = (typeof IMPORTED_MATH)[number];
 
-export function exponential(helpers: HelperFunctions, name: "exp" | "exp2"): number {
-  return helpers.defineVector(name, 1, (f) => {
-    const half = (high: boolean): void => {
-      f.get(0);
-      if (high) f.get(0).shuffle([2, 3, 2, 3]);
+export type Exponential = "exp" | "exp2";
+
+export function exponential(helpers: HelperFunctions, name: Exponential): number {
+  return helpers.defineVector(name, 1, (f) => exponentials(f, name, [0]));
+}
+
+/** Of two vectors, as two results. It takes little longer than for one, since most of the time is spent waiting for results. */
+export function exponentialOfTwo(helpers: HelperFunctions, name: Exponential): number {
+  const vectors = ["v128", "v128"] as const;
+  return helpers.define(`${name}:2`, vectors, vectors, (f) => exponentials(f, name, [0, 1]));
+}
+
+function exponentials(f: FunctionBuilder, name: Exponential, params: readonly number[]): void {
+  const pairs = params.flatMap((param) =>
+    [false, true].map((high) => {
+      const local = f.local("v128");
+      f.get(param);
+      if (high) f.get(param).shuffle([2, 3, 2, 3]);
       f.op(OP.f64x2PromoteLowF32x4);
       if (name === "exp") f.f64x2(Math.LOG2E).op(OP.f64x2Mul);
-      exp2OfDoubles(f);
-      f.op(OP.f32x4DemoteF64x2Zero);
-    };
-    half(false);
-    half(true);
-    f.shuffle([0, 1, 4, 5]);
+      f.set(local);
+      return local;
+    }),
+  );
+  exp2OfDoubles(f, pairs);
+  pairs.forEach((local, i) => {
+    f.get(local).op(OP.f32x4DemoteF64x2Zero);
+    if (i % 2 === 1) f.shuffle([0, 1, 4, 5]);
   });
 }
 
@@ -66,22 +82,34 @@ export function lanewise(
   });
 }
 
-/** 2^x of the two doubles on the stack, operation by operation as mathematics.ts has it. */
-function exp2OfDoubles(f: FunctionBuilder): void {
-  const t = f.local("v128");
-  const shifted = f.local("v128");
-  const r = f.local("v128");
+/**
+ * Replaces the doubles in locals by 2^x of them, operation by operation as mathematics.ts has it. All vectors take each step
+ * together: they do not wait for each other, and a constant is read once for all.
+ */
+function exp2OfDoubles(f: FunctionBuilder, vectors: readonly number[]): void {
+  const parts = vectors.map((x) => ({ x, shifted: f.local("v128"), r: f.local("v128") }));
+  const constant = f.local("v128");
+  const together = (value: number, step: (part: (typeof parts)[number]) => void): void => {
+    pushConstant(f, value);
+    f.set(constant);
+    parts.forEach(step);
+  };
   // In this order a NaN stays.
-  f.f64x2(math.EXP2_MAX).op(OP.f64x2Pmin).f64x2(math.EXP2_MIN).op(OP.f64x2Pmax).tee(t);
-  f.f64x2(math.ROUND_MAGIC).op(OP.f64x2Add).set(shifted);
-  f.get(t).get(shifted).f64x2(math.ROUND_MAGIC).op(OP.f64x2Sub).op(OP.f64x2Sub).set(r);
-  f.f64x2(math.EXP2_COEFFICIENTS[11] as number);
+  together(math.EXP2_MAX, ({ x }) => f.get(x).get(constant).op(OP.f64x2Pmin).set(x));
+  together(math.EXP2_MIN, ({ x }) => f.get(x).get(constant).op(OP.f64x2Pmax).set(x));
+  together(math.ROUND_MAGIC, ({ x, shifted, r }) => {
+    f.get(x).get(constant).op(OP.f64x2Add).set(shifted);
+    f.get(x).get(shifted).get(constant).op(OP.f64x2Sub).op(OP.f64x2Sub).set(r);
+  });
+  together(math.EXP2_COEFFICIENTS[11] as number, ({ x }) => f.get(constant).set(x));
   for (let k = 10; k >= 0; k--)
-    f.get(r)
-      .op(OP.f64x2Mul)
-      .f64x2(math.EXP2_COEFFICIENTS[k] as number)
-      .op(OP.f64x2Add);
+    together(math.EXP2_COEFFICIENTS[k] as number, ({ x, r }) =>
+      f.get(x).get(r).op(OP.f64x2Mul).get(constant).op(OP.f64x2Add).set(x),
+    );
   // The low bits of t + ROUND_MAGIC hold the integer exponent.
-  f.get(shifted).i32x4([1023, 0, 1023, 0]).op(OP.i64x2Add).i32(52).op(OP.i64x2Shl).op(OP.f64x2Mul);
-  for (const local of [t, shifted, r]) f.release(local);
+  for (const { x, shifted } of parts) {
+    f.get(x).get(shifted).i32x4([1023, 0, 1023, 0]).op(OP.i64x2Add);
+    f.i32(52).op(OP.i64x2Shl).op(OP.f64x2Mul).set(x);
+  }
+  for (const local of [constant, ...parts.flatMap(({ shifted, r }) => [shifted, r])]) f.release(local);
 }

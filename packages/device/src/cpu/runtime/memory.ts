@@ -4,11 +4,12 @@
  */
 
 import { EvolverError } from "@evolver/base";
+import { CONSTANTS_END, writeConstants } from "../operations/constants.ts";
 import { MAX_FOLDED } from "../analysis/dataflow.ts";
 
 const PAGE_BYTES = 65536;
 
-/** No buffer lies below this address: masked lanes read there, and index arithmetic may pass below a buffer's start. */
+/** No buffer lies below this address: constants lie there, masked lanes read there, and index arithmetic may pass below a buffer's start. */
 const RESERVED_BYTES = 2 * PAGE_BYTES;
 /** Whole vectors are read even where only some lanes are active, so this many bytes must exist behind the last block. */
 const TAIL_BYTES = PAGE_BYTES;
@@ -31,10 +32,12 @@ export class DeviceMemory {
   constructor() {
     const { memory, maximumPages } = reserve();
     this.memory = memory;
+    writeConstants(memory);
     this.maximumPages = maximumPages;
     this.#end = INITIAL_PAGES * PAGE_BYTES - TAIL_BYTES;
     this.#free.push({ address: RESERVED_BYTES, bytes: this.#end - RESERVED_BYTES });
-    if (RESERVED_BYTES < 4 * MAX_FOLDED) throw new Error("folded offsets reach below the first buffer");
+    if (RESERVED_BYTES < Math.max(4 * MAX_FOLDED, CONSTANTS_END))
+      throw new Error("what lies below the first buffer reaches into it");
   }
 
   get maximumBytes(): number {
