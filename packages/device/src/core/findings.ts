@@ -8,6 +8,8 @@ export type FindingKind =
   | "out-of-bounds"
   | "misaligned-access"
   | "uninitialised-shared-memory"
+  /** An element of a buffer that was created by length and that nobody has written. */
+  | "uninitialised-global-memory"
   | "uninitialised-variable"
   | "divergent-barrier"
   | "divergent-subgroup-operation"

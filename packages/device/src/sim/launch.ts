@@ -87,7 +87,10 @@ export function runLaunch(launch: ResolvedLaunch, setup: LaunchSetup): void {
   const runOne = (linear: number): boolean => {
     [given.workgroupX, given.workgroupY, given.workgroupZ] = runtime.context.workgroupId(linear);
     given.workgroupIndex = linear;
-    for (const { array } of shared) array.fill(0);
+    for (const { array, shadow } of shared) {
+      array.fill(0);
+      shadow.fill(0);
+    }
     runtime.beginWorkgroup(linear, time.beginWorkgroup());
     count("workgroups", 1);
     count("invocations", invocations);

@@ -1,7 +1,7 @@
 /** A kernel compiled for the simulator: its code, and what a launch needs to know of its memories. */
 
 import { math, scalarTypes } from "@evolver/kernel";
-import type { KernelIR, Memory, Params } from "@evolver/kernel";
+import type { KernelIR, Memory, Node, Params } from "@evolver/kernel";
 import type { Launch, Program, RunResult } from "../core/device.ts";
 import { newArray } from "../core/arrays.ts";
 import { HostBuffer } from "../core/buffer.ts";
@@ -10,6 +10,7 @@ import { resolveLaunch } from "../core/launch.ts";
 import type { ResolvedLaunch } from "../core/launch.ts";
 import { accessesOf } from "./analysis/accesses.ts";
 import type { Accesses } from "./analysis/accesses.ts";
+import { mayOriginate } from "./analysis/indeterminate.ts";
 import type { RaceMode } from "./codegen/checks.ts";
 import { generate } from "./codegen/codegen.ts";
 import type { GeneratedCode } from "./codegen/codegen.ts";
@@ -40,6 +41,9 @@ export class SimProgram<P extends Params> implements Program<P> {
   readonly #shared: readonly Storage[];
   readonly #accesses: Accesses;
   readonly #raceMode: RaceMode;
+  readonly #mayOriginate: boolean;
+  /** Nodes that have given indeterminate values in some launch. */
+  #origins: ReadonlySet<Node> = new Set();
   #compiled: Compiled | null = null;
 
   constructor(device: BufferOwner, state: SimState, ir: KernelIR) {
@@ -51,6 +55,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     // Barrier intervals order everything unless something finer does.
     const ordered = this.#accesses.ordering ? "clocks" : "intervals";
     this.#raceMode = state.options.checks ? ordered : "none";
+    this.#mayOriginate = state.options.checks && mayOriginate(ir, new Set());
   }
 
   /** The JavaScript that executes a subgroup, with comments that name lines of TypeScript. */
@@ -58,9 +63,49 @@ export class SimProgram<P extends Params> implements Program<P> {
     return this.#generate(true).source;
   }
 
+  /**
+   * Where values turn out to be indeterminate, the launch runs again, with code that follows such values to where they
+   * matter: most kernels have none, and pay nothing.
+   */
   async run(launch: Launch<P>): Promise<RunResult> {
-    const { options, time } = this.#state;
+    const { options } = this.#state;
     const resolved = resolveLaunch(this.ir, launch as Launch, this.#device, HostBuffer, true);
+    const restore = this.#mayOriginate ? this.#remember(resolved) : null;
+    let ran = this.#runOnce(resolved);
+    if (restore !== null)
+      while (this.#hasNewOrigins(ran.indeterminate)) {
+        this.#compiled = null;
+        restore();
+        ran = this.#runOnce(resolved);
+      }
+    const { findings, counters } = ran;
+    if (findings.length > 0 && options.onFinding === "throw")
+      throw new SimulationError(this.ir.name, findings, counters);
+    return { timeMs: null, counters, findings };
+  }
+
+  /** Whether nodes gave indeterminate values that are not followed yet; from now on they are. */
+  #hasNewOrigins(seen: ReadonlySet<Node>): boolean {
+    const before = this.#origins.size;
+    this.#origins = new Set([...this.#origins, ...seen]);
+    return this.#origins.size > before;
+  }
+
+  /** Returns what puts back the contents that a launch is about to change. */
+  #remember({ buffers }: ResolvedLaunch): () => void {
+    const changed = this.ir.params.flatMap((param) =>
+      param.kind === "buffer" && param.memory.access !== "read" ? [buffers[param.name] as HostBuffer] : [],
+    );
+    const saved = changed.map((buffer) => buffer.array.slice());
+    return () => {
+      for (const [i, { array }] of changed.entries()) array.set(saved[i] as typeof array);
+    };
+  }
+
+  #runOnce(resolved: ResolvedLaunch): Pick<RunResult, "findings" | "counters"> & {
+    readonly indeterminate: ReadonlySet<Node>;
+  } {
+    const { options, time } = this.#state;
     this.#state.renewTime();
     const { code, generated, totals, subgroups } = (this.#compiled ??= this.#compile());
     const bindings = this.#bind(code.memories, resolved);
@@ -80,10 +125,7 @@ export class SimProgram<P extends Params> implements Program<P> {
     });
     const counted = bindings.map(({ space, name, counts }) => ({ space, name, fields: counts }));
     const counters = options.counters ? toCounters(totals, counted) : null;
-    const findings = report.findings();
-    if (findings.length > 0 && options.onFinding === "throw")
-      throw new SimulationError(this.ir.name, findings, counters);
-    return { timeMs: null, counters, findings };
+    return { findings: report.findings(), counters, indeterminate: runtime.context.indeterminate };
   }
 
   #bind(memories: readonly Memory[], launch: ResolvedLaunch): Binding[] {
@@ -121,6 +163,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       ...{ races: this.#raceMode, checks, counters, seeded: seed !== undefined, comments },
       copied: this.#accesses.copied,
       sources: this.#accesses.sources,
+      origins: this.#origins,
     });
   }
 

@@ -229,7 +229,9 @@ describe("uninitialised data", () => {
     },
     {},
     (finding) => {
-      expect(finding.message).toBe('variable "x" is read before it was set');
+      expect(finding.message).toMatch(
+        /^variable "x" is read before it was set, and the value is stored in b in line \d+$/,
+      );
       expect(finding.accesses[0]?.lanes).toEqual(Array.from({ length: 54 }, (_, i) => 10 + i));
     },
   );
@@ -528,7 +530,10 @@ describe("lanes that are not there", () => {
       });
     },
     {},
-    (finding) => expect(finding.message).toBe("shuffleXor reads lane 16, which is not active"),
+    (finding) =>
+      expect(finding.message).toMatch(
+        /^shuffleXor reads lane 16, which is not active, and the value is stored in b in line \d+$/,
+      ),
   );
 
   negative(

@@ -8,8 +8,9 @@
  *   is that shifted up by one lane, lane 0 holding 0.
  * - `ballot` has ⌈W/32⌉ u32 results, lane l being bit l mod 32 of word ⌊l/32⌋.
  * - `broadcast(v, lane)`, `shuffle(v, lane)`, `shuffleXor(v, mask)`, `shuffleUp(v, n)` (from l − n), `shuffleDown(v, n)`
- *   (from l + n): second operand u32. Reading an inactive lane or one outside the subgroup is an error that the
- *   simulator reports; the value is then the invocation's own.
+ *   (from l + n): second operand u32. What an inactive lane gives, or one outside the subgroup, is indeterminate: the
+ *   simulator reports it where it reaches a result, an address or a decision. On devices of ours it is the
+ *   invocation's own value.
  */
 
 import { isFloat, scalarTypes, type ScalarType } from "./types.ts";

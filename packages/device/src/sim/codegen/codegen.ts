@@ -16,6 +16,7 @@ import type { LaneNode } from "./lane-loops.ts";
 import { Pipelines } from "./pipelines.ts";
 import { laneFunctions, memoryFunctions, prelude } from "./prelude.ts";
 import { Requests } from "./requests.ts";
+import { ShadowWriter } from "./shadows.ts";
 import { indent } from "./text.ts";
 
 export interface GeneratedCode {
@@ -30,7 +31,8 @@ export interface GeneratedCode {
 
 export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   const emitter = new Emitter(ir, options);
-  const writer = new Writer(emitter);
+  const shadows = options.origins.size > 0 ? new ShadowWriter(emitter, ir, options.origins) : null;
+  const writer = new Writer(emitter, shadows);
   writer.block(ir.body.nodes, { active: "all", label: "body", loop: null, owned: [], variables: [] });
   const { memories } = emitter;
   const [sizeX, sizeY, sizeZ] = ir.workgroupSize;
@@ -45,7 +47,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   const bind = `// At the start of a launch.
   function bind(launch) {
     ({ runtime } = launch);
-    ({ races, findings, copyFindings, copies, phases, order } = runtime);
+    ({ races, findings, copyFindings, copies, phases, order, shadows } = runtime);
     ${memories.map(({ name, number }) => `${name} = launch.memories[${number}];`).join("\n")}
   }`;
   const declared = memories.map(({ name, memory }) => `let ${name}; // ${memory.element}`);
@@ -64,7 +66,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   ];
   return {
     source: `${parts.map(indent).join("\n\n")}\n`,
-    registers: emitter.registerCounts,
+    registers: { ...emitter.registerCounts, shadows: shadows?.count ?? 0 },
     sites: emitter.sites,
     memories: memories.map(({ memory }) => memory),
   };
@@ -91,13 +93,15 @@ const ENDS_LANE_LOOP: { readonly [K in NodeKind]: boolean } = {
 
 class Writer implements BlockWriter {
   readonly #emitter: Emitter;
+  readonly #shadows: ShadowWriter | null;
   readonly #handlers: { readonly [K in NodeKind]: Handler<K> };
 
-  constructor(emitter: Emitter) {
-    const control = new ControlFlow(emitter, this);
-    const requests = new Requests(emitter);
+  constructor(emitter: Emitter, shadows: ShadowWriter | null) {
+    const control = new ControlFlow(emitter, this, shadows);
+    const requests = new Requests(emitter, shadows);
     const pipelines = new Pipelines(emitter);
     this.#emitter = emitter;
+    this.#shadows = shadows;
     this.#handlers = {
       comment: ({ text }) => {
         if (emitter.options.comments) emitter.emit(`// ${text.replaceAll("\n", " ")}`);
@@ -180,7 +184,9 @@ class Writer implements BlockWriter {
       emitter.flush(scope, index - 1);
       emitter.comment(node);
     }
+    this.#shadows?.before(node, scope, index);
     this.#handlers[node.kind](node, scope, index);
+    this.#shadows?.after(node, scope);
     if (ends) emitter.freeDead(scope, index);
   }
 

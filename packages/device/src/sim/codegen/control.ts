@@ -19,6 +19,7 @@ import type {
 } from "@evolver/kernel";
 import { LaneCounters } from "./lane-counters.ts";
 import type { BlockWriter, Emitter, LoopScope, Scope } from "./emitter.ts";
+import type { ShadowWriter } from "./shadows.ts";
 
 /** A loop that is being written. */
 interface OpenLoop {
@@ -31,17 +32,20 @@ interface OpenLoop {
 export class ControlFlow {
   readonly #emitter: Emitter;
   readonly #blocks: BlockWriter;
+  readonly #shadows: ShadowWriter | null;
   /** Sets of the lanes that have set a variable declared without a value. */
   readonly #set = new Map<number, string>();
 
-  constructor(emitter: Emitter, blocks: BlockWriter) {
+  constructor(emitter: Emitter, blocks: BlockWriter, shadows: ShadowWriter | null) {
     this.#emitter = emitter;
     this.#blocks = blocks;
+    this.#shadows = shadows;
   }
 
   /** Watches variables that are declared without a value. */
-  trackInitialisation(node: VarNode | VarGetNode | VarSetNode, { active }: Scope): void {
+  trackInitialisation(node: VarNode | VarGetNode | VarSetNode, scope: Scope): void {
     const emitter = this.#emitter;
+    const { active } = scope;
     const { id } = node.variable;
     if (node.kind === "var") {
       if (node.init !== null) return;
@@ -53,13 +57,10 @@ export class ControlFlow {
       return;
     }
     const set = this.#set.get(id);
+    if (node.kind === "varGet") this.#shadows?.variable(node, scope, set ?? null);
     if (set === undefined) return;
     if (node.kind === "varSet") emitter.emit(`markSet(${set}, ${active});`);
-    else
-      emitter.emit(`if (anyUnset(${set}, ${active})) {
-        time.instruction++;
-        findings.uninitialisedVariable(subgroup, ${active}, ${emitter.site(node)}, ${set}.mask);
-      }`);
+    else emitter.emit(`if (anyUnset(${set}, ${active})) findings.indeterminate(${emitter.site(node)});`);
   }
 
   if(node: IfNode, scope: Scope): void {
@@ -171,6 +172,7 @@ export class ControlFlow {
     emitter.emit(`${loop.leave}: for (;;) {`);
     if (staying !== null) emitter.emit(`copyLanes(${loop.iteration}, ${staying});`);
     const next = this.#blocks.block(node.condition.nodes, body);
+    this.#shadows?.test(node, body);
     emitter.emit(emitter.count("branches"));
     const test = emitter.uniform(node.test);
     if (test !== null) emitter.emit(`if (!${test}) break;`);

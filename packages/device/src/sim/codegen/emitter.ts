@@ -24,6 +24,8 @@ export interface CodeOptions extends CheckOptions {
   readonly checks: boolean;
   /** Whether to offer a stop before every memory access. */
   readonly seeded: boolean;
+  /** Nodes whose results may be indeterminate by themselves: these and what depends on them get shadows. */
+  readonly origins: ReadonlySet<Node>;
   /** Whether comments name the lines of TypeScript. Finding them takes longer than all else. */
   readonly comments: boolean;
 }
@@ -122,7 +124,7 @@ export class Emitter {
     return this.#places;
   }
 
-  get registerCounts(): RegisterCounts {
+  get registerCounts(): Omit<RegisterCounts, "shadows"> {
     return {
       width: this.ir.subgroupSize,
       words: this.#words.count,

@@ -20,21 +20,26 @@ import { atomicFunction } from "./atomics.ts";
 import type { subgroupOperations } from "../runtime/subgroup-operations.ts";
 import type { NamedMemory } from "./checks.ts";
 import type { Emitter, Scope } from "./emitter.ts";
+import type { ShadowWriter } from "./shadows.ts";
 
 export class Requests {
   readonly #emitter: Emitter;
+  readonly #shadows: ShadowWriter | null;
 
-  constructor(emitter: Emitter) {
+  constructor(emitter: Emitter, shadows: ShadowWriter | null) {
     this.#emitter = emitter;
+    this.#shadows = shadows;
   }
 
   load(node: LoadNode, scope: Scope): void {
     this.#maybePreempt();
+    this.#shadows?.load(node, scope);
     this.#load(node, node.memory, node.results, scope);
   }
 
   uniformLoad(node: UniformLoadNode, scope: Scope): void {
     this.#workgroupBarrier(node, scope);
+    this.#shadows?.load(node, scope);
     this.#load(node, node.memory, [node.result], scope);
     this.#workgroupBarrier(node, scope);
   }
@@ -42,6 +47,7 @@ export class Requests {
   store(node: StoreNode, scope: Scope): void {
     const emitter = this.#emitter;
     this.#maybePreempt();
+    this.#shadows?.store(node, scope);
     emitter.emit(emitter.count("issuedMemory"));
     const target = emitter.memory(node.memory);
     const width = node.values.length;

@@ -1,5 +1,6 @@
 /** Findings about single accesses and about lanes that should act together: what is wrong, in words. */
 
+import type { FindingKind } from "../../core/findings.ts";
 import type { Access, LaunchContext, Request } from "./context.ts";
 import { LaneSet } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
@@ -47,18 +48,22 @@ export class AccessFindings {
     this.#add("misaligned-access", message, access);
   }
 
-  uninitialised(access: Access): void {
-    const { memory, element } = access;
-    const message = `${this.#context.nameOf(memory)}[${element}] is read before anything was written there in this workgroup`;
-    const isAtomic = this.#context.node(access.site).kind === "atomic";
-    this.#add("uninitialised-shared-memory", message, { ...access, action: isAtomic ? "atomic" : "read" });
+  /** A place gives a value that is not determined: a finding where it reaches something (shadows.ts). */
+  indeterminate(site: number): void {
+    this.#context.indeterminate.add(this.#context.node(site));
   }
 
-  #add(
-    kind: "out-of-bounds" | "misaligned-access" | "uninitialised-shared-memory",
-    message: string,
-    access: Access,
-  ): void {
+  /** An element that nobody has written is loaded, copied or changed by an atomic operation. */
+  uninitialised(access: Access): void {
+    const { memory, element, site } = access;
+    const { kind } = this.#context.node(site);
+    if (kind === "load" || kind === "uniformLoad") return this.indeterminate(site);
+    const isShared = this.#context.bindings[memory]?.space === "shared";
+    const message = `${this.#context.nameOf(memory)}[${element}] is read before anything was written there${isShared ? " in this workgroup" : ""}`;
+    this.#add(isShared ? "uninitialised-shared-memory" : "uninitialised-global-memory", message, access);
+  }
+
+  #add(kind: FindingKind, message: string, access: Access): void {
     const { report, time } = this.#context;
     report.add(kind, message, time.instruction, [this.#context.sideOf(access)]);
   }
@@ -77,18 +82,6 @@ export class AccessFindings {
     );
     const message = `the divisor of an integer ${node.kind === "op" ? node.op : "division"} is 0`;
     report.add("division-by-zero", message, time.instruction, [this.#context.side("division", site, lanes)]);
-  }
-
-  /** @param set the lanes that have set the variable */
-  uninitialisedVariable(subgroup: Subgroup, active: LaneSet, site: number, set: Uint8Array): void {
-    const { report, time } = this.#context;
-    const node = this.#context.node(site);
-    const name = node.kind === "varGet" ? node.variable.name : "";
-    const message = `variable ${name ? `"${name}" ` : ""}is read before it was set`;
-    const lanes = subgroup.invocationsWhere((lane) => active.mask[lane] !== 0 && set[lane] === 0);
-    report.add("uninitialised-variable", message, time.instruction, [
-      this.#context.side("read", site, lanes),
-    ]);
   }
 
   invalidStep(subgroup: Subgroup, active: LaneSet, site: number, step: number): void {
@@ -125,18 +118,6 @@ export class AccessFindings {
       `part in subgroup.${op}, which combines them all`;
     report.add("divergent-subgroup-operation", message, time.instruction, [
       this.#context.side(op, site, lanes),
-    ]);
-  }
-
-  /** @param from the lane whose value is wanted */
-  inactiveLane(subgroup: Subgroup, lane: number, site: number, from: number): void {
-    const { report, time } = this.#context;
-    const node = this.#context.node(site);
-    const outside = from < 0 || from >= subgroup.all.mask.length ? "outside the subgroup" : "not active";
-    const op = node.kind === "subgroup" ? node.op : "subgroup operation";
-    const message = `${op} reads lane ${from}, which is ${outside}`;
-    report.add("inactive-lane-read", message, time.instruction, [
-      this.#context.side("read", site, [subgroup.base + lane]),
     ]);
   }
 }

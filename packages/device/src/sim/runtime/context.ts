@@ -44,6 +44,8 @@ export class LaunchContext {
   readonly report: Report;
   readonly bindings: readonly Binding[];
   readonly time: SimTime;
+  /** The nodes that gave indeterminate values in this launch. */
+  readonly indeterminate = new Set<Node>();
   readonly #sites: readonly Node[];
   readonly #workgroups: readonly [number, number, number];
   /** When each workgroup of the launch began, ascending, and its linear index. */
@@ -90,6 +92,14 @@ export class LaunchContext {
 
   storage(memory: number): Storage {
     return (this.bindings[memory] as Binding).storage;
+  }
+
+  /** Whether nobody has written an element, in shared memory since the workgroup began. */
+  isUnwritten(memory: number, element: number): boolean {
+    const { space, storage } = this.bindings[memory] as Binding;
+    const written = storage.writeTime[element];
+    if (written === undefined) return false;
+    return space === "shared" ? written < this.time.workgroupStart : written === 0;
   }
 
   /** A memory's name, for messages. */

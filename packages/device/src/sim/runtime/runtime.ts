@@ -12,6 +12,7 @@ import { CopyFindings } from "./copy-findings.ts";
 import { HappensBefore } from "./happens-before.ts";
 import { Phases } from "./phases.ts";
 import { Races } from "./races.ts";
+import { Shadows } from "./shadows.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 
 export interface RuntimeOptions extends LaunchFacts {
@@ -29,6 +30,7 @@ export class Runtime {
   readonly copyFindings: CopyFindings;
   readonly copies: CopiesInFlight;
   readonly phases: Phases;
+  readonly shadows: Shadows;
   readonly #withClocks: boolean;
 
   constructor(options: RuntimeOptions) {
@@ -43,6 +45,7 @@ export class Runtime {
     this.races = new Races(context, order, subgroups, phaseCount > 0);
     this.findings = new AccessFindings(context);
     this.copyFindings = report;
+    this.shadows = new Shadows(context);
     this.copies = copies;
     this.phases = new Phases({ barriers: phaseBarriers, subgroups, order, withClocks, copies, report });
     this.#withClocks = withClocks;

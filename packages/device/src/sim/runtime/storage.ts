@@ -34,6 +34,8 @@ export class Storage {
   copiesFrom = NONE;
   copyFrom = NONE;
   readers = new Readers(0);
+  /** Of shared memory with values that are not determined: their shadows (shadows.ts). */
+  shadow = NONE;
 
   constructor(array: AnyTypedArray) {
     this.array = array;
@@ -75,6 +77,11 @@ export class Storage {
     if (this.copiesFrom.length > 0) return;
     this.copiesFrom = new Int32Array(this.array.length);
     this.copyFrom = new Int32Array(this.array.length);
+  }
+
+  /** Indeterminate values go to it. */
+  prepareShadow(): void {
+    if (this.shadow.length === 0) this.shadow = new Int32Array(this.array.length);
   }
 
   /** No copy is in flight any more. */

@@ -146,10 +146,10 @@ function exclusiveSum(registers: Registers, active: LaneSet, site: OperationSite
   scan(registers, active, site, 1);
 }
 
-type ShuffleOp = Extract<SubgroupOp, "broadcast" | `shuffle${string}`>;
+export type LaneReadOp = Extract<SubgroupOp, "broadcast" | `shuffle${string}`>;
 
 /** The lane that a lane reads. */
-const SOURCE_LANE: { readonly [K in ShuffleOp]: (lane: number, by: number) => number } = {
+const SOURCE_LANE: { readonly [K in LaneReadOp]: (lane: number, by: number) => number } = {
   broadcast: (_, by) => by,
   shuffle: (_, by) => by,
   shuffleXor: (lane, by) => (lane ^ by) >>> 0,
@@ -157,12 +157,15 @@ const SOURCE_LANE: { readonly [K in ShuffleOp]: (lane: number, by: number) => nu
   shuffleDown: (lane, by) => lane + by,
 };
 
-/** @param findings where reads of inactive lanes are reported */
+/** The lane that an operation reads in a lane, which may not exist. */
+export const laneRead = (op: LaneReadOp, lane: number, by: number): number => SOURCE_LANE[op](lane, by);
+
+/** @param findings where reads of inactive lanes are noted */
 function shuffle(
   registers: Registers,
   subgroup: Subgroup,
   { mask }: LaneSet,
-  { site, op, type, operand, by, result }: OperationSite<ShuffleOp>,
+  { site, op, type, operand, by, result }: OperationSite<LaneReadOp>,
   findings: AccessFindings,
 ): void {
   const source = SCRATCH[type][0] as Registers;
@@ -172,7 +175,7 @@ function shuffle(
     if (mask[lane] === 0) continue;
     const from = sourceLane(lane, subgroup.u32[by + lane] as number);
     const readable = from >= 0 && from < mask.length && mask[from] !== 0;
-    if (!readable) findings.inactiveLane(subgroup, lane, site, from);
+    if (!readable) findings.indeterminate(site);
     registers[result + lane] = source[readable ? from : lane] as number;
   }
 }

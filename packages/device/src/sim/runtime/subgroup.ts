@@ -61,6 +61,8 @@ export interface RegisterCounts {
   /** Slots of one double per lane. */
   readonly doubles: number;
   readonly laneSets: number;
+  /** Shadows of one number per lane. */
+  readonly shadows: number;
 }
 
 export class Subgroup {
@@ -77,6 +79,8 @@ export class Subgroup {
   readonly i32: Int32Array;
   readonly u32: Uint32Array;
   readonly f64: Float64Array;
+  /** Where the values of registers became indeterminate (shadows.ts). */
+  readonly shadow: Int32Array;
   /** Local ids of the lanes. */
   readonly localX: Uint32Array;
   readonly localY: Uint32Array;
@@ -116,6 +120,7 @@ export class Subgroup {
     this.i32 = new Int32Array(words);
     this.u32 = new Uint32Array(words);
     this.f64 = new Float64Array(counts.doubles * width);
+    this.shadow = new Int32Array(counts.shadows * width);
     const at = (divide: number, modulo: number): Uint32Array =>
       Uint32Array.from({ length: width }, (_, lane) => Math.floor((this.base + lane) / divide) % modulo);
     this.localX = at(1, size[0]);
