@@ -12,6 +12,7 @@ import { floatCases } from "./float.ts";
 import { halfCases } from "./half.ts";
 import { integerCases } from "./integer.ts";
 import { launchCases } from "./launches.ts";
+import { loopCases } from "./loops.ts";
 import { planCases } from "./plans.ts";
 import { sharedCases } from "./shared.ts";
 import { subgroupCases } from "./subgroups.ts";
@@ -28,6 +29,7 @@ export const cases: readonly Case[] = [
   ...viewCases,
   ...sharedCases,
   ...controlCases,
+  ...loopCases,
   ...launchCases,
   ...subgroupCases,
   ...atomicCases,

@@ -6,6 +6,7 @@
 import { EvolverError } from "@evolver/base";
 import {
   scalarTypes,
+  stepParameters,
   type BufferParam,
   type KernelIR,
   type ScalarParam,
@@ -122,6 +123,13 @@ export function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown):
       `parameter "${param.name}" of "${ir.name}" is ${param.type}; ${value} is not one`,
       `pass ${wanted(param)}`,
       where,
+    );
+  const loop = exact === 0 ? stepParameters(ir).find(({ name }) => name === param.name)?.loop : undefined;
+  if (loop !== undefined)
+    throw invalid(
+      `parameter "${param.name}" of "${ir.name}" is 0 and the step of a loop, which would not end (invalid-loop-step)`,
+      "pass another step",
+      [loop.site.location],
     );
   return exact;
 }

@@ -603,10 +603,11 @@ describe("arithmetic and loops", () => {
   negative(
     "a loop whose step is 0 at run time",
     "invalid-loop-step",
-    ["gpu.for({ from: 0, to: 10, step: n }, () => count.add(1))"],
+    ["gpu.for({ from: 0, to: 10, step }, () => count.add(1))"],
     ({ b, n }, gpu) => {
       const count = gpu.var(f32, 0);
-      gpu.for({ from: 0, to: 10, step: n }, () => count.add(1));
+      const step = n.mul(2);
+      gpu.for({ from: 0, to: 10, step }, () => count.add(1));
       b.set(gpu.localIndex, count.get());
     },
     ({ b, n }, gpu) => {
@@ -618,19 +619,19 @@ describe("arithmetic and loops", () => {
   );
 
   negative(
-    "a step that is negative in some lanes",
+    "a step that is 0 in some lanes",
     "invalid-loop-step",
     ["gpu.for({ from: zero, to: 4, step }, () => count.add(1))"],
     ({ b }, gpu) => {
       const zero = gpu.constant(i32, 0);
-      const step = gpu.localIndex.toI32().sub(3);
+      const step = gpu.localIndex.toI32().divTrunc(4).neg();
       const count = gpu.var(f32, 0);
       gpu.for({ from: zero, to: 4, step }, () => count.add(1));
       b.set(gpu.localIndex, count.get());
     },
     ({ b }, gpu) => {
       const zero = gpu.constant(i32, 0);
-      const step = gpu.localIndex.toI32().add(1);
+      const step = gpu.localIndex.toI32().neg().sub(1);
       const count = gpu.var(f32, 0);
       gpu.for({ from: zero, to: 4, step }, () => count.add(1));
       b.set(gpu.localIndex, count.get());

@@ -35,7 +35,7 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
         let $v0 = 0;
         laneLoop1(subgroup, firstX);
         // source.test.ts:13
-        loop1: for (let i_5 = 0; ; i_5 = ((i_5 + 1)>>>0)) {
+        loop1: for (let i_5 = 0; ; i_5 += 1) {
           totals[BRANCHES]++;
           if (!(i_5 < n_0)) break;
           next1: {

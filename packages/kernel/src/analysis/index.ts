@@ -1,3 +1,4 @@
 export * from "./deserialise.ts";
+export * from "./loops.ts";
 export * from "./uniformity.ts";
 export * from "./verify.ts";

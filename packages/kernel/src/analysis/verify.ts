@@ -163,6 +163,8 @@ class Verifier {
     } else if (node.direction === "up") {
       if (constant !== null && !(constant > 0))
         this.#fail(node, `counts up by ${constant}`, step, "the step");
+      if (constant === null && node.step.type !== "u32")
+        this.#fail(node, "counts up by a step that is not a constant, so it must be u32", step, "the step");
     } else {
       this.#fail(node, `has direction "${String(node.direction)}"`);
     }

@@ -7,6 +7,7 @@ import type { ElementType, VariableType, WordType } from "../ir/types.ts";
 import { Copies } from "./copies.ts";
 import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
+import { eitherWay } from "./loop.ts";
 import { AtomicArray, SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
 import { PhaseBarriers, type PhaseBarrierOptions } from "./phase-barriers.ts";
@@ -31,7 +32,7 @@ export interface ForRange<T extends "i32" | "u32"> {
   readonly from: Operand<T>;
   /** Exclusive. */
   readonly to: Operand<T>;
-  /** 1 if absent. A negative number counts down, while i > to; a run-time step counts up. */
+  /** 1 if absent. A negative one counts down, while i > to; 0 is an error. */
   readonly step?: Operand<T>;
   /** Asks the target's compiler to unroll: true for fully, a number for a factor. The simulator ignores it. */
   readonly unroll?: boolean | number;
@@ -205,7 +206,8 @@ export class Gpu {
         },
       );
     }
-    const [from, to, by] = bounds.map((bound) => recorder.use(lift(recorder, bound, type), site));
+    const lifted = bounds.map((bound) => lift(recorder, bound, type));
+    const [from, to, by] = lifted.map((bound) => recorder.use(bound, site));
     if (
       !from ||
       !to ||
@@ -218,6 +220,10 @@ export class Gpu {
         where: [site.location],
         hint: "convert with toI32() or toU32()",
       });
+    }
+    if (from.type === "i32" && typeof step !== "number") {
+      const { counted, indexAt } = eitherWay(recorder, site, lifted, range.unroll);
+      return this.for(counted, (done) => (body as (i: I32) => void)(indexAt(done)));
     }
     const inner = recorder.block("the body of gpu.for", true, (frame) => {
       const induction = recorder.define(from.type, site, frame);

@@ -114,8 +114,10 @@ export interface IfNode extends NodeBase {
 }
 
 /**
- * `for (i = from; i < to; i += step)`, evaluated as in C with i, from, to and step of one integer type; `from`, `to`
- * and `step` are evaluated once. A constant negative step (i32) counts down: `i > to`. `continue` goes to the next i.
+ * `for (i = from; i < to; i += step)` over whole numbers, with i, from, to and step of one integer type: it ends where the
+ * next i would be outside that type. `from`, `to` and `step` are evaluated once. A constant negative step (i32) counts
+ * down: `i > to`; a step that is not constant is u32, and where it is 0, which is an error, the loop has no turn. `continue` goes to
+ * the next i.
  */
 export interface ForNode extends NodeBase {
   readonly kind: "for";

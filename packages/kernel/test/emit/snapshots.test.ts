@@ -148,7 +148,7 @@ describe("loops, roles, shared memory and subgroups", () => {
         float sum = 0.0f;
         const i64 offset = i64(workgroupIndex) * i64(length);
         // Each invocation sums every n-th element.
-        for (unsigned i = threadIdx.x; i < length; i += 64u) {
+        for (unsigned i = threadIdx.x; i < length; i = advance(i, 64u, length)) {
           sum = sum + __fmul_rn(exp2f(rows[offset + i64(i)]), 0.5f);
         }
         tile[threadIdx.x] = sum;
@@ -185,7 +185,7 @@ describe("loops, roles, shared memory and subgroups", () => {
         float sum = 0.0f;
         const i64 offset = i64(workgroupIndex) * i64(length);
         // Each invocation sums every n-th element.
-        for (unsigned i = threadIdx.x; i < length; i += 128u) {
+        for (unsigned i = threadIdx.x; i < length; i = advance(i, 128u, length)) {
           sum = sum + exp2f(rows[offset + i64(i)]) * 0.5f;
         }
         tile[threadIdx.x] = sum;
@@ -226,7 +226,7 @@ describe("loops, roles, shared memory and subgroups", () => {
         var sum: f32 = 0.0f;
         let offset = workgroupIndex * params.length;
         // Each invocation sums every n-th element.
-        for (var i = localIndex; i < params.length; i += 64u) {
+        for (var i = localIndex; i < params.length; i = advanceU32(i, 64u, params.length)) {
           sum = sum + exp2F32(rows[offset + i]) * 0.5f;
         }
         tile[localIndex] = sum;
@@ -270,7 +270,7 @@ describe("loops, roles, shared memory and subgroups", () => {
                 let sum = 0;
                 const offset = workgroupIndex * length;
                 // Each invocation sums every n-th element.
-                for (let i = localIndex; i < length; i = (i + 64) >>> 0) {
+                for (let i = localIndex; i < length; i = Math.min(i + 64, length)) {
                   sum = fround(sum + fround(exp2(rows[offset + i]) * 0.5));
                 }
                 tile[localIndex] = sum;

@@ -7,9 +7,8 @@
 
 import { assertNever } from "@evolver/base";
 import type { ForNode, IfNode, Node, WhileNode } from "@evolver/kernel";
-import { visitNodes } from "@evolver/kernel";
+import { loopGuards, visitNodes } from "@evolver/kernel";
 import { isSeparate, isStraight, leavesLoop, type StraightNode } from "../analysis/node-classes.ts";
-import { emitLanes, emitScalar } from "../operations/emit.ts";
 import { representations } from "../operations/representation.ts";
 import type { Label } from "../wasm/encoder.ts";
 import { OP } from "../wasm/opcodes.ts";
@@ -18,6 +17,7 @@ import { chunkGroups } from "./chunk-groups.ts";
 import type { Emitter, Mask } from "./emitter.ts";
 import { emitExponential, isExponential } from "./exponentials.ts";
 import { Hazards } from "./hazards.ts";
+import { testCounter, testLanes, testRest, type LoopTest } from "./loop-tests.ts";
 import { prepareLoop } from "./loop-invariants.ts";
 import { emitStraightLine } from "./straight-line.ts";
 import { emitSubgroup } from "./subgroup.ts";
@@ -216,7 +216,9 @@ function maskCopy(e: Emitter, mask: Mask): number[] {
 interface Iteration {
   readonly body: readonly Node[];
   /** Writes the test: gives "scalar" with the answer on the stack, or a function that pushes the lanes that go on. */
-  test(mask: Mask): ((chunk: number) => void) | "scalar";
+  test(mask: Mask): LoopTest;
+  /** Writes the test whether the next turn is still to come, where the first test cannot tell it afterwards. */
+  readonly rest: (() => LoopTest) | null;
   advance(): void;
 }
 
@@ -224,7 +226,7 @@ function emitLoop(
   e: Emitter,
   node: ForNode | WhileNode,
   mask: Mask,
-  { body, test, advance }: Iteration,
+  { body, test, rest, advance }: Iteration,
 ): void {
   const { f } = e;
   const divergent = e.divergence.divergentLoops.has(node);
@@ -233,19 +235,18 @@ function emitLoop(
   const running = masked ? e.vectorLocals() : live;
   const exit = f.block();
   const again = f.loop();
-  const lanes = test(divergent ? live : mask);
-  if (lanes === "scalar") {
+  const leaveUnless = (lanes: LoopTest): void => {
+    if (lanes !== "scalar") {
+      live.forEach((local, k) => {
+        lanes(k);
+        f.get(local).op(OP.v128And).set(local);
+      });
+      e.pushAny(live);
+    }
     f.op(OP.i32Eqz);
     f.brIf(exit);
-  } else {
-    live.forEach((local, k) => {
-      lanes(k);
-      f.get(local).op(OP.v128And).set(local);
-    });
-    e.pushAny(live);
-    f.op(OP.i32Eqz);
-    f.brIf(exit);
-  }
+  };
+  leaveUnless(test(divergent ? live : mask));
   const next = f.block();
   const loop: Loop = { masked, exit, next, live, running };
   if (masked) {
@@ -268,6 +269,7 @@ function emitLoop(
     f.op(OP.i32Eqz);
     f.brIf(exit);
   }
+  if (rest !== null) leaveUnless(rest());
   advance();
   f.br(again);
   f.end();
@@ -283,26 +285,35 @@ function emitWhile(e: Emitter, node: WhileNode, mask: Mask): void {
       e.pushScalar(node.test);
       return "scalar";
     },
+    rest: null,
     advance: () => {},
   });
 }
 
 function emitFor(e: Emitter, node: ForNode, mask: Mask): void {
-  if (e.pattern(node.induction).kind === "varying") return emitVaryingFor(e, node, mask);
-  const { range } = e;
-  for (const group of chunkGroups(e, node)) {
-    e.range = group;
-    e.scope(() => emitScalarFor(e, node, mask));
+  const { f, range } = e;
+  const mayBeSkipped = loopGuards(e.ir, node).standsStill && e.pattern(node.step).kind === "uniform";
+  const skip = mayBeSkipped ? f.block() : null;
+  if (skip !== null) {
+    e.pushScalar(node.step);
+    f.op(OP.i32Eqz);
+    f.brIf(skip);
   }
-  e.range = range;
+  if (e.pattern(node.induction).kind === "varying") emitVaryingFor(e, node, mask);
+  else {
+    for (const group of chunkGroups(e, node)) {
+      e.range = group;
+      e.scope(() => emitScalarFor(e, node, mask));
+    }
+    e.range = range;
+  }
+  if (skip !== null) f.end();
 }
-
-const comparisonOf = ({ direction }: ForNode): "lt" | "gt" => (direction === "up" ? "lt" : "gt");
 
 /** A loop whose induction variable is a scalar: the same for all lanes, or a step from lane to lane. */
 function emitScalarFor(e: Emitter, node: ForNode, mask: Mask): void {
   const { f } = e;
-  const { induction, from, to, step } = node;
+  const { induction, from, step } = node;
   const local = e.local(representations[induction.type].scalar);
   e.scalars.set(induction.id, local);
   e.pushScalar(from);
@@ -310,11 +321,8 @@ function emitScalarFor(e: Emitter, node: ForNode, mask: Mask): void {
   const { body, advance, end } = prepareLoop(e, node, mask);
   emitLoop(e, node, mask, {
     body,
-    test() {
-      if (e.divergence.divergentTests.has(node)) return testLanes(e, node);
-      emitScalar(comparisonOf(node), e.operationSite([induction, to], 0));
-      return "scalar";
-    },
+    test: () => testCounter(e, node),
+    rest: testRest(e, node),
     advance() {
       advance();
       f.get(local);
@@ -324,11 +332,6 @@ function emitScalarFor(e: Emitter, node: ForNode, mask: Mask): void {
   });
   end();
 }
-
-const testLanes =
-  (e: Emitter, node: ForNode) =>
-  (k: number): void =>
-    emitLanes(comparisonOf(node), e.operationSite([node.induction, node.to], k));
 
 function emitVaryingFor(e: Emitter, node: ForNode, mask: Mask): void {
   const { f } = e;
@@ -342,6 +345,7 @@ function emitVaryingFor(e: Emitter, node: ForNode, mask: Mask): void {
   emitLoop(e, node, mask, {
     body: node.body.nodes,
     test: () => testLanes(e, node),
+    rest: testRest(e, node),
     advance: () =>
       locals.forEach((local, k) => {
         f.get(local);

@@ -5,7 +5,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import { sharedMemoryBytes, visitNodes } from "@evolver/kernel";
+import { loopGuards, sharedMemoryBytes, visitNodes } from "@evolver/kernel";
 import type { KernelIR, Memory, Node, Value } from "@evolver/kernel";
 import { Dataflow } from "../analysis/dataflow.ts";
 import { analyseDivergence } from "../analysis/divergence.ts";
@@ -21,6 +21,7 @@ import { ARGUMENTS, subgroupBuiltin } from "./builtins.ts";
 import { ContextArea, alignTo } from "./context.ts";
 import { emitRegionBody } from "./control-flow.ts";
 import { Emitter, type Mask } from "./emitter.ts";
+import { pushRest } from "./loop-tests.ts";
 import { loadAtWorkgroupLevel } from "./loads.ts";
 import { emitScalarNode, emitStraightLine, isLaneNode, laneOperands } from "./straight-line.ts";
 
@@ -182,11 +183,18 @@ class KernelWriter {
     e.scalars.set(induction.id, local);
     e.pushScalar(from);
     f.set(local);
-    // Regions in the body have their own place for a step that is not the workgroup's.
-    const stepLocal = e.local("i32");
+    // Regions in the body have their own places for a step or an end that is not the workgroup's.
+    const [stepLocal, toLocal] = [e.local("i32"), e.local("i32")];
     e.pushScalar(step);
     f.set(stepLocal);
+    e.pushScalar(to);
+    f.set(toLocal);
+    const { passesEnd, standsStill } = loopGuards(e.ir, item.node);
     const exit = f.block();
+    if (standsStill) {
+      f.get(stepLocal).op(OP.i32Eqz);
+      f.brIf(exit);
+    }
     const again = f.loop();
     emitScalar(direction === "up" ? "lt" : "gt", e.operationSite([induction, to], 0));
     f.op(OP.i32Eqz);
@@ -194,6 +202,16 @@ class KernelWriter {
     const next = f.block();
     e.scope(() => this.#items(item.body, { exit, next }));
     f.end();
+    if (passesEnd) {
+      pushRest(f, {
+        direction,
+        induction: () => f.get(local),
+        to: () => f.get(toLocal),
+        step: () => f.get(stepLocal),
+      });
+      f.op(OP.i32Eqz);
+      f.brIf(exit);
+    }
     f.get(local).get(stepLocal).op(OP.i32Add).set(local);
     f.br(again);
     f.end();

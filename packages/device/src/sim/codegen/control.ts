@@ -3,7 +3,7 @@
  * loops; where they may not, sets of lanes tell who is active.
  */
 
-import { blocksOf, scalarTypes } from "@evolver/kernel";
+import { blocksOf } from "@evolver/kernel";
 import type {
   Block,
   BreakNode,
@@ -139,9 +139,9 @@ export class ControlFlow {
     const shared = emitter.uniform(induction);
     const counters = shared === null ? new LaneCounters(emitter, node, body, scope) : null;
     if (counters === null) {
-      const advanced = scalarTypes[induction.type].wrap(`${shared} + ${step}`);
+      // A number beyond the counter's type ends the loop, and nothing else sees it.
       emitter.emit(
-        `${loop.leave}: for (let ${shared} = ${emitter.uniform(node.from)}; ; ${shared} = ${advanced}) {`,
+        `${loop.leave}: for (let ${shared} = ${emitter.uniform(node.from)}; ; ${shared} += ${step}) {`,
       );
     } else {
       counters.start(staying as string, site);

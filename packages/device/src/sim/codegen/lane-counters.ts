@@ -1,6 +1,6 @@
 /** The counter of a `for` loop that differs by lane: functions that start, test and advance it. */
 
-import { scalarTypes } from "@evolver/kernel";
+import { loopGuards } from "@evolver/kernel";
 import type { ForNode, Value } from "@evolver/kernel";
 import type { RegisterFile } from "../runtime/subgroup.ts";
 import type { Emitter, Scope } from "./emitter.ts";
@@ -40,7 +40,7 @@ export class LaneCounters {
         mask[lane] = 0;
         continue;
       }`;
-    this.#forEach("start", staying, this.#from, {
+    this.#forEach("start", staying, [this.#from], {
       before: "let count = 0;\ntime.instruction++;",
       lane: `${isVarying ? check : ""}\n${this.#counter} = ${this.#from.expression};\ncount++;`,
       after: "lanes.count = count;",
@@ -50,7 +50,7 @@ export class LaneCounters {
   /** Lanes that have counted far enough leave the set. */
   test(staying: string): void {
     const compare = this.#node.direction === "up" ? "<" : ">";
-    this.#forEach("test", staying, this.#to, {
+    this.#forEach("test", staying, [this.#to], {
       before: "let count = 0;",
       lane: `if (${this.#counter} ${compare} ${this.#to.expression}) count++;\nelse mask[lane] = 0;`,
       after: "lanes.count = count;",
@@ -58,10 +58,12 @@ export class LaneCounters {
   }
 
   advance(staying: string): void {
-    const sum = `${this.#counter} + ${this.#step.expression}`;
-    this.#forEach("advance", staying, this.#step, {
+    const next = `${this.#counter} + ${this.#step.expression}`;
+    const { passesEnd } = loopGuards(this.#emitter.ir, this.#node);
+    const nearest = this.#node.direction === "up" ? "Math.min" : "Math.max";
+    this.#forEach("advance", staying, passesEnd ? [this.#step, this.#to] : [this.#step], {
       before: "",
-      lane: `${this.#counter} = ${scalarTypes[this.#node.induction.type].wrap(sum)};`,
+      lane: `${this.#counter} = ${passesEnd ? `${nearest}(${next}, ${this.#to.expression})` : next};`,
       after: "",
     });
   }
@@ -69,11 +71,11 @@ export class LaneCounters {
   #forEach(
     prefix: string,
     lanes: string,
-    { passed }: Operand,
+    operands: readonly Operand[],
     code: { readonly before: string; readonly lane: string; readonly after: string },
   ): void {
     const name = this.#emitter.name(prefix);
-    const more = passed === null ? "" : `, ${passed}`;
+    const more = operands.map(({ passed }) => (passed === null ? "" : `, ${passed}`)).join("");
     this.#emitter.define(
       name,
       () => `function ${name}(subgroup, lanes${more}) {

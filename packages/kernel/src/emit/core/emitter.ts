@@ -5,6 +5,7 @@
  */
 
 import { assertNever } from "@evolver/base";
+import { loopGuards } from "../../analysis/loops.ts";
 import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   Block,
@@ -227,7 +228,8 @@ class Emitter {
   #for(node: ForNode): void {
     const { flow } = this.#target;
     const code = this.#code;
-    const [from] = this.#values.take([node.from]) as [Operand];
+    const guards = loopGuards(code.ir, node);
+    let [from] = this.#values.take([node.from]) as [Operand];
     this.#values.settle("all");
     // C evaluates these in each turn, so they must not read what the body may change.
     const stable = (value: Value, hint: string): Operand => {
@@ -236,13 +238,25 @@ class Emitter {
         ? operand
         : { ...operand, ...code.bind(operand, value.type, hint) };
     };
-    const to = stable(node.to, "end");
+    let to = stable(node.to, "end");
     const step = stable(node.step, "step");
+    if (guards.standsStill) {
+      const { type } = node.step;
+      from = { ...from, ...code.bind(from, type, "start") };
+      const zero: Operand = { ...code.literal(type, 0), type, constant: 0 };
+      const isZero: Operand = {
+        ...this.#operation("eq", [step, zero], "bool"),
+        type: "bool",
+        constant: null,
+      };
+      const end = this.#operation("select", [isZero, from, to], type);
+      to = { ...to, ...code.bind(end, type, "end"), constant: null };
+    }
     flow.beforeLoop?.(node);
     code.names.open();
     const name = code.names.take(loopName(this.#loopDepth));
     this.#values.known(node.induction, simple(name));
-    code.line(`${flow.forHeader({ node, name, from, to, step })} {`);
+    code.line(`${flow.forHeader({ node, name, from, to, step, passesEnd: guards.passesEnd })} {`);
     this.#loopBody(node);
     code.names.close();
     this.#endControl(node);

@@ -77,6 +77,8 @@ interface ForHeader {
   readonly from: Expression;
   readonly to: Expression;
   readonly step: Operand;
+  /** Whether the step may lead outside the counter's type: then the next value is at most `to`. See LoopGuards. */
+  readonly passesEnd: boolean;
 }
 
 /** Loops and branches, which C, WGSL and JavaScript write nearly alike. */

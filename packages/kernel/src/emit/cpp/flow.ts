@@ -2,15 +2,19 @@
 
 import type { ArriveNode, AwaitPhaseNode } from "../../ir/nodes.ts";
 import type { Code } from "../core/code.ts";
-import { infix, simple, type Operand } from "../core/expression.ts";
+import { call, infix, simple, type Operand } from "../core/expression.ts";
 import type { ControlFlow } from "../core/target.ts";
 import { cppType } from "./language.ts";
 
 export const cppFlow = (code: Code): ControlFlow => ({
   endless: "while (true) {",
-  forHeader({ node, name, from, to, step }) {
+  forHeader({ node, name, from, to, step, passesEnd }) {
     const test = infix(node.direction === "up" ? "<" : ">", simple(name), to).text;
-    const next = step.constant === 1 ? `++${name}` : `${name} += ${step.text}`;
+    const next = passesEnd
+      ? `${name} = ${call(code.helper("advance"), simple(name), step, to).text}`
+      : step.constant === 1
+        ? `++${name}`
+        : `${name} += ${step.text}`;
     return `for (${cppType(node.induction.type)} ${name} = ${from.text}; ${test}; ${next})`;
   },
   beforeLoop(node) {

@@ -29,6 +29,14 @@ ${DEVICE} int remainderOf(int a, int b) { return b == 0 || b == -1 ? 0 : a % b; 
 }`,
     needs: ["remainderOf"],
   },
+  advance: {
+    text: `// The next index of a loop: where it would pass the end, the end, so that it never wraps around.
+${DEVICE} unsigned advance(unsigned i, unsigned step, unsigned end) { return end - i > step ? i + step : end; }
+${DEVICE} int advance(int i, int step, int end) {
+  const unsigned left = step > 0 ? unsigned(end) - unsigned(i) : unsigned(i) - unsigned(end);
+  return left > (step > 0 ? unsigned(step) : 0u - unsigned(step)) ? i + step : end;
+}`,
+  },
   smaller: {
     text: `${DEVICE} int smaller(int a, int b) { return a < b ? a : b; }
 ${DEVICE} unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }`,

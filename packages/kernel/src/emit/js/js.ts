@@ -51,11 +51,12 @@ const flow = (
   meet: (place: number, operation: "together" | "spin") => void,
 ): ControlFlow => ({
   endless: "while (true) {",
-  forHeader({ node, name, from, to, step }) {
+  forHeader({ node, name, from, to, step, passesEnd }) {
     const test = infix(node.direction === "up" ? "<" : ">", simple(name), to);
     const next = infix("+", simple(name), step);
-    const wrapped = infix(node.induction.type === "i32" ? "|" : ">>>", next, simple("0"));
-    return `for (let ${name} = ${from.text}; ${test.text}; ${name} = ${wrapped.text})`;
+    const nearest = node.direction === "up" ? "Math.min" : "Math.max";
+    const advanced = passesEnd ? `${name} = ${call(nearest, next, to).text}` : `${name} += ${step.text}`;
+    return `for (let ${name} = ${from.text}; ${test.text}; ${advanced})`;
   },
   beginCondition(node) {
     if (places.meetsAt(node)) meet(places.turn(node), "together");

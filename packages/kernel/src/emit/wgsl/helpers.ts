@@ -152,6 +152,19 @@ export function wgslHelpers(width: number, hasF16: boolean): HelperTable {
     nanBits: { text: "var<private> nanBits: u32 = 0x7fc00000u;" },
     // Compilers take a literal -0.0 for 0.0.
     negativeZeroBits: { text: "var<private> negativeZeroBits: u32 = 0x80000000u;" },
+    [ofType("advance", "u32")]: {
+      text: `// The next index of a loop: where it would pass the end, the end, so that it never wraps around.
+fn ${ofType("advance", "u32")}(i: u32, step: u32, end: u32) -> u32 {
+  return select(end, i + step, end - i > step);
+}`,
+    },
+    [ofType("advance", "i32")]: {
+      text: `// The next index of a loop: where it would pass the end, the end, so that it never wraps around.
+fn ${ofType("advance", "i32")}(i: i32, step: i32, end: i32) -> i32 {
+  let left = select(u32(i) - u32(end), u32(end) - u32(i), step > 0i);
+  return select(end, i + step, left > select(0u - u32(step), u32(step), step > 0i));
+}`,
+    },
     divideFloor: {
       text: `fn divideFloor(a: i32, b: i32) -> i32 {
   let quotient = a / b;

@@ -7,7 +7,8 @@ import { EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import type { Code, Language } from "../core/code.ts";
 import { copiesAtOnce, noPhaseBarriers } from "../core/defaults.ts";
-import { infix, simple } from "../core/expression.ts";
+import { call, infix, simple } from "../core/expression.ts";
+import { ofType } from "../core/helpers.ts";
 import { builtinName } from "../core/names.ts";
 import type { EmitOptions } from "../core/result.ts";
 import type { ControlFlow, Inputs, Target, TargetDefinition } from "../core/target.ts";
@@ -59,7 +60,7 @@ function target(code: Code): Target {
     inputs: inputs(code),
     operations: hidingConstants(code, withHalves(wgslOperations, f16)),
     memory,
-    flow,
+    flow: flow(code),
     barriers: {
       workgroup: barrier,
       subgroup(node) {
@@ -82,13 +83,16 @@ function target(code: Code): Target {
   };
 }
 
-const flow: ControlFlow = {
+const flow = (code: Code): ControlFlow => ({
   endless: "loop {",
-  forHeader({ node, name, from, to, step }) {
+  forHeader({ node, name, from, to, step, passesEnd }) {
     const test = infix(node.direction === "up" ? "<" : ">", simple(name), to).text;
-    return `for (var ${name} = ${from.text}; ${test}; ${name} += ${step.text})`;
+    const next = passesEnd
+      ? `${name} = ${call(code.helper(ofType("advance", node.induction.type)), simple(name), step, to).text}`
+      : `${name} += ${step.text}`;
+    return `for (var ${name} = ${from.text}; ${test}; ${next})`;
   },
-};
+});
 
 const inputs = (code: Code): Inputs => ({
   parameter: (name) => simple(`params.${name}`),

@@ -1,0 +1,38 @@
+/** Loops whose step has a sign that is known only at run time: they count the distance from where they start. */
+
+import type { Site } from "../ir/site.ts";
+import { select } from "./functions.ts";
+import type { ForRange } from "./gpu.ts";
+import type { Handle, Recorder } from "./recorder.ts";
+import { wrap, type I32, type U32 } from "./scalar.ts";
+
+interface Counted {
+  /** The loop over the distance, which only counts up. */
+  readonly counted: ForRange<"u32">;
+  /** The index at a distance. */
+  indexAt(done: U32): I32;
+}
+
+/** @param bounds from, to and step, all i32 */
+export function eitherWay(
+  recorder: Recorder,
+  site: Site,
+  bounds: readonly Handle[],
+  unroll: boolean | number = false,
+): Counted {
+  const [from, to, step] = bounds.map((bound) => wrap(bound)) as [I32, I32, I32];
+  return recorder.within(site, () => {
+    const isUp = step.gt(0);
+    const isAhead = select(isUp, from.lt(to), from.gt(to));
+    const distance = select(isUp, to.sub(from), from.sub(to)).toU32();
+    const size = select(isUp, step, step.neg()).toU32();
+    return {
+      counted: { from: 0, to: select(isAhead, distance, 0), step: size, unroll },
+      indexAt: (done) =>
+        recorder.within(site, () => {
+          const gone = done.toI32();
+          return select(isUp, from.add(gone), from.sub(gone));
+        }),
+    };
+  });
+}
