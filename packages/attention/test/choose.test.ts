@@ -4,7 +4,7 @@ import { openDevice, type Device } from "@evolver/device";
 import type { Kernel, KernelIR, Params } from "@evolver/kernel";
 import { expect, it } from "vitest";
 import { attention, compareAttention, createProblem, randomInputs, rungById } from "@evolver/attention";
-import type { AttentionShape } from "@evolver/attention";
+import type { AttentionShape, FlashPoint } from "@evolver/attention";
 import { preferredPoints } from "@evolver/attention/internal";
 
 const gpu = { id: "cuda", subgroupSize: 32 } as const;
@@ -32,11 +32,18 @@ it.each<[string, Partial<AttentionShape>, object | undefined]>([
 
 it.each([
   ["sim", 32],
-  ["cpu", 32],
+  ["cpu", 8],
   ["webgpu", 4],
 ] as const)("on %s with subgroups of %d, a processor: one row per subgroup", (id, subgroupSize) =>
   expect(preferredPoints(createProblem(shape), { id, subgroupSize })[0]).toEqual(plain),
 );
+
+it("on the cpu device with wide subgroups, four rows per subgroup where there are enough", () => {
+  const first = (seqQ: number): FlashPoint | undefined =>
+    preferredPoints(createProblem({ ...shape, seqQ }), { id: "cpu", subgroupSize: 32 })[0];
+  expect(first(1024)).toMatchObject({ rowsPerSubgroup: 4, keysPerLane: 1, layout: "row-major" });
+  expect(first(8)).toEqual(plain);
+});
 
 it("ends with kernels that fit anywhere", () =>
   expect(preferredPoints(createProblem(shape), gpu).at(-1)).toEqual(rungById("k01").point));
