@@ -304,14 +304,14 @@ describe("control flow", () => {
       %3: f32 = const 2
       %4: u32 = const 0
       %5: bool = lt %1, %2
-      var $v0: f32
+      var $chosen: f32
       if %5 {
         %6: f32 = mul %0, %3
-        set $v0 = %6
+        set $chosen = %6
       } else {
-        set $v0 = %0
+        set $chosen = %0
       }
-      %7: f32 = get $v0
+      %7: f32 = get $chosen
       store y[%4] = %7"
     `);
   });
@@ -385,15 +385,15 @@ describe("control flow", () => {
       "%0: f32 = const 0
       %1: f32 = const 4
       %2: u32 = const 0
-      var $v0: f32 = %0
-      var $v1: f32 = %0
-      var $v2: f32 = %0
+      var $squares0: f32 = %0
+      var $squares1: f32 = %0
+      var $squares2: f32 = %0
       // unrolled 1 of 3
-      set $v0 = %0
+      set $squares0 = %0
       // unrolled 2 of 3
       // unrolled 3 of 3
-      set $v2 = %1
-      %3: f32 = get $v2
+      set $squares2 = %1
+      %3: f32 = get $squares2
       store y[%2] = %3"
     `);
   });

@@ -73,7 +73,7 @@ describe("recorded and printed", () => {
         shared tile: f32[256]
         phases ringFull: [2] of 32 arrivals, 512 bytes
         phases ringEmpty: [2] of 32 arrivals
-        phases phases2: [1] of 64 arrivals
+        phases done: [1] of 64 arrivals
         %7: u32 = mul %1, %2
         %8: bool = lt %7, %0
         copy tile[%7] = x[%7] width 4 active %8
@@ -100,8 +100,8 @@ describe("recorded and printed", () => {
         store y[%1] = %19
         arrive ringEmpty[%5]
         await newer 0
-        arrive phases2[%6]
-        wait phases2[%6] parity %6
+        arrive done[%6]
+        wait done[%6] parity %6
       }"
     `);
   });
@@ -403,12 +403,7 @@ describe("the front end refuses", () => {
       start(({ w }) => ({ from: w })),
       /"w" is declared "write"/,
     ],
-    [
-      "a copy that converts",
-      "TYPE_MISMATCH",
-      start(({ h }) => ({ from: h })),
-      /"h" holds f16 and "shared0" f32/,
-    ],
+    ["a copy that converts", "TYPE_MISMATCH", start(({ h }) => ({ from: h })), /"h" holds f16 and "to" f32/],
     [
       "a copy of one f16",
       "INVALID_VECTOR",
@@ -577,35 +572,35 @@ describe("emitted", () => {
     const { source, sharedBytes } = emit(pipelined.build({ subgroup: 32 }), "cuda");
     expect(sharedBytes).toBe(3 * 32 * 4 + 7 * 8);
     expect(source.slice(source.indexOf("  __shared__"))).toMatchInlineSnapshot(`
-      "  __shared__ __align__(8) unsigned long long pipeline0Full[3];
-        __shared__ __align__(8) unsigned long long pipeline0Empty[3];
+      "  __shared__ __align__(8) unsigned long long pipelineFull[3];
+        __shared__ __align__(8) unsigned long long pipelineEmpty[3];
         __shared__ __align__(8) unsigned long long done[1];
         __shared__ __align__(16) float tiles[96];
         const unsigned subgroupId = threadIdx.x / 32u;
         const unsigned lane = threadIdx.x % 32u;
         const unsigned globalIdX = blockIdx.x * 64u + threadIdx.x;
         if (threadIdx.x == 0) {
-          startPhases(pipeline0Full, 3u, 32u);
-          startPhases(pipeline0Empty, 3u, 32u);
+          startPhases(pipelineFull, 3u, 32u);
+          startPhases(pipelineEmpty, 3u, 32u);
           startPhases(done, 1u, 32u);
         }
         __syncthreads();
         float sum = 0.0f;
         if (subgroupId == 0u) {
           // role producer
-          for (unsigned i = 0u; i < n; ++i) {
-            awaitPhase(&pipeline0Empty[i % 3u], ((i / 3u) & 1u) ^ 1u);
+          for (unsigned fill = 0u; fill < n; ++fill) {
+            awaitPhase(&pipelineEmpty[fill % 3u], ((fill / 3u) & 1u) ^ 1u);
             __syncwarp();
-            startCopy<float>(&tiles[lane + i % 3u * 32u], &x[lane + i * 32u], true);
-            arriveAfterCopies(&pipeline0Full[i % 3u], 32u);
+            startCopy<float>(&tiles[lane + fill % 3u * 32u], &x[lane + fill * 32u], true);
+            arriveAfterCopies(&pipelineFull[fill % 3u], 32u);
           }
         } else if (subgroupId == 1u) {
           // role consumer
-          for (unsigned i = 0u; i < n; ++i) {
-            awaitPhase(&pipeline0Full[i % 3u], (i / 3u) & 1u);
+          for (unsigned fill = 0u; fill < n; ++fill) {
+            awaitPhase(&pipelineFull[fill % 3u], (fill / 3u) & 1u);
             __syncwarp();
-            sum = sum + tiles[i % 3u * 32u + (lane ^ 1u)];
-            arrive(&pipeline0Empty[i % 3u], 32u);
+            sum = sum + tiles[fill % 3u * 32u + (lane ^ 1u)];
+            arrive(&pipelineEmpty[fill % 3u], 32u);
           }
           arrive(&done[0u], 32u);
         }
@@ -621,17 +616,17 @@ describe("emitted", () => {
     const { source } = emit(pipelined.build({ subgroup: 64 }), "hip");
     expect(source.slice(source.indexOf("    // role producer"))).toMatchInlineSnapshot(`
       "    // role producer
-          for (unsigned i = 0u; i < n; ++i) {
-            awaitPhase(&pipeline0Empty[i % 3u], ((i / 3u) & 1u) ^ 1u);
-            startCopy<float>(&tiles[lane + i % 3u * 64u], &x[lane + i * 64u], true);
-            arrive(&pipeline0Full[i % 3u], 64u);
+          for (unsigned fill = 0u; fill < n; ++fill) {
+            awaitPhase(&pipelineEmpty[fill % 3u], ((fill / 3u) & 1u) ^ 1u);
+            startCopy<float>(&tiles[lane + fill % 3u * 64u], &x[lane + fill * 64u], true);
+            arrive(&pipelineFull[fill % 3u], 64u);
           }
         } else if (subgroupId == 1u) {
           // role consumer
-          for (unsigned i = 0u; i < n; ++i) {
-            awaitPhase(&pipeline0Full[i % 3u], (i / 3u) & 1u);
-            sum = sum + tiles[i % 3u * 64u + (lane ^ 1u)];
-            arrive(&pipeline0Empty[i % 3u], 64u);
+          for (unsigned fill = 0u; fill < n; ++fill) {
+            awaitPhase(&pipelineFull[fill % 3u], (fill / 3u) & 1u);
+            sum = sum + tiles[fill % 3u * 64u + (lane ^ 1u)];
+            arrive(&pipelineEmpty[fill % 3u], 64u);
           }
           arrive(&done[0u], 64u);
         }
@@ -699,7 +694,7 @@ describe("emitted", () => {
       }),
       "cuda",
     );
-    expect(source.indexOf("tile[0u];")).toBeLessThan(source.indexOf("arrive(&phases0"));
+    expect(source.indexOf("tile[0u];")).toBeLessThan(source.indexOf("arrive(&phases[0"));
   });
 
   test.each(["wgsl", "js"] as const)("%s refuses phase barriers, and names the line", (target) => {

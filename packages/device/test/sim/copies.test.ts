@@ -63,7 +63,7 @@ describe("copies", () => {
     expect(messages(findings)).toEqual([]);
     expect(b).toEqual(Float32Array.from({ length: 256 }, (_, i) => (i < 12 ? i : 0)));
     expect(counters.memory.a).toMatchObject({ readBytes: 48, readRequests: 1, readSectors: 2 });
-    expect(counters.memory.shared0).toMatchObject({ writeBytes: 1024, writeRequests: 2, passes: 16 });
+    expect(counters.memory.s).toMatchObject({ writeBytes: 1024, writeRequests: 2, passes: 16 });
     expect(counters.asyncCopies).toBe(2);
     // Two subgroups each start a copy, wait, read and write.
     expect(counters.issuedMemory).toBe(8);
@@ -76,7 +76,7 @@ describe("copies", () => {
       gpu.copies.commit();
       gpu.copies.await();
     });
-    expect(counters.memory.shared0).toMatchObject({ passes: 64, conflicts: 62 });
+    expect(counters.memory.s).toMatchObject({ passes: 64, conflicts: 62 });
   });
 
   test("are grouped by lane, whichever lane waits", async () => {
@@ -246,13 +246,7 @@ describe("copies", () => {
       0,
       /buffer "a" has 256 elements; elements 256 to 259 are/,
     ],
-    [
-      "written outside an array",
-      "out-of-bounds",
-      0,
-      100,
-      /shared "shared0" has 256 elements; elements 256 to/,
-    ],
+    ["written outside an array", "out-of-bounds", 0, 100, /shared "s" has 256 elements; elements 256 to/],
     [
       "read at an index that is not aligned",
       "misaligned-access",
@@ -260,7 +254,7 @@ describe("copies", () => {
       0,
       /access to buffer "a" starts at 1, which/,
     ],
-    ["written at one", "misaligned-access", 0, 2, /access to shared "shared0" starts at 2, which/],
+    ["written at one", "misaligned-access", 0, 2, /access to shared "s" starts at 2, which/],
   ] as const)("%s", async (_, kind, fromOffset, toOffset, message) => {
     const { findings } = await simulate(
       ({ a }, gpu) => {
@@ -318,7 +312,7 @@ describe("copies", () => {
       { workgroups: 2 },
     );
     expect(messages(findings)).toEqual([
-      'the copy to shared "shared0"[0] was not awaited before the workgroup ended',
+      'the copy to shared "s"[0] was not awaited before the workgroup ended',
     ]);
   });
 });

@@ -355,7 +355,7 @@ describe("a copy reads until it lands", () => {
       { workgroups: 2 },
     );
     const messages = findings.map(({ message }) => message);
-    expect(messages).toContain('the copy to shared "shared0"[0] was not awaited before the workgroup ended');
+    expect(messages).toContain('the copy to shared "s"[0] was not awaited before the workgroup ended');
     // The only other finding: workgroups are not ordered.
     expect(messages.filter((message) => !message.includes("was not awaited"))).toEqual([
       expect.stringMatching(/^data race on buffer "a"\[64\]: write by lane 0, copy by lane 0 of workgroup/),

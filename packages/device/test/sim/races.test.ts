@@ -35,7 +35,7 @@ describe("races on shared memory", () => {
     },
     {},
     (finding) => {
-      expect(finding.message).toContain('shared "shared0"[0]');
+      expect(finding.message).toContain('shared "s"[0]');
       expect(finding.accesses.map(({ action }) => action)).toEqual(["read", "write"]);
       expect(finding.accesses[0]?.lanes).toEqual(Array.from({ length: 32 }, (_, i) => 32 + i));
       expect(finding.accesses[1]?.lanes).toEqual(Array.from({ length: 32 }, (_, i) => i));

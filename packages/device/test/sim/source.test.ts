@@ -32,7 +32,7 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
       body: {
         const n_0 = launch.scalars["n"];
         // source.test.ts:12
-        let $v0 = 0;
+        let $sum = 0;
         laneLoop1(subgroup, firstX);
         // source.test.ts:13
         loop1: for (let i_5 = 0; ; i_5 += 1) {
@@ -41,9 +41,9 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
           next1: {
             totals[ISSUED_MEMORY]++;
             const x_6 = loadUniform1_buffer_x(subgroup, all, place1, i_5);
-            const v0_7 = $v0;
-            const sum_8 = fround(v0_7+x_6);
-            $v0 = sum_8;
+            const sum_7 = $sum;
+            const sum_8 = fround(sum_7+x_6);
+            $sum = sum_8;
             totals[ISSUED_ARITHMETIC] += 1;
             totals[FLOPS] += all.count;
           }
@@ -64,8 +64,8 @@ test("a subgroup's statements stand below the TypeScript lines that they come fr
         if (then1.count !== 0 && else1.count !== 0) totals[DIVERGENT_BRANCHES]++;
         if (then1.count !== 0) {
           block1: {
-            const v0_10 = $v0;
-            const smaller_12 = v0_10 < 1 || 1 !== 1 ? v0_10 : 1;
+            const sum_10 = $sum;
+            const smaller_12 = sum_10 < 1 || 1 !== 1 ? sum_10 : 1;
             totals[ISSUED_ARITHMETIC] += 1;
             totals[FLOPS] += then1.count;
             totals[ISSUED_MEMORY]++;

@@ -117,7 +117,7 @@ export class Gpu {
 
   /** A variable. Without an initial value, reading it before a set is an error that the simulator finds. */
   var<T extends VariableType>(type: TypeDescriptor<T>, init?: Operand<T>, name?: string): Var<T> {
-    return new Var(this.#recorder, type.type, init ?? null, name);
+    return new Var(this.#recorder, type.type, init ?? null, name === undefined ? {} : { name });
   }
 
   /** An array of `length` variables with build-time indices. */
@@ -139,7 +139,7 @@ export class Gpu {
   shared(
     element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,
     layout: number | Layout,
-    name = `shared${this.#recorder.shared.length}`,
+    name = this.#recorder.freeName(captureSite(), `shared${this.#recorder.shared.length}`),
   ): SharedArray<ElementType> | AtomicArray<WordType> {
     if (layout instanceof Scalar) {
       throw new EvolverError("INVALID_LAYOUT", `shared memory is sized by a run-time ${layout.type}`, {
@@ -380,8 +380,9 @@ export class Gpu {
         ],
       });
     }
+    const count = results.length;
     return results.map((result, k) => {
-      const variable = new Var(this.#recorder, result.type as VariableType, null);
+      const variable = new Var(this.#recorder, result.type as VariableType, null, { k, count });
       this.#assign(variable, result, then);
       this.#assign(variable, others[k] as Scalar, otherwise);
       return variable;

@@ -109,7 +109,7 @@ export class Kernel<P extends Params = Params> {
         hint: "three whole numbers, at least 1, with a product of at most 1024",
       });
     }
-    const recorder = new Recorder(this.name, this.#site);
+    const recorder = new Recorder(this.name, this.#site, Object.keys(this.params));
     const params: Param[] = [];
     const symbols: Record<string, unknown> = {};
     for (const [name, descriptor] of Object.entries(this.params)) {

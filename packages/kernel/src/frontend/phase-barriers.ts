@@ -31,7 +31,7 @@ export class PhaseBarriers {
     forwardProgress: boolean,
     what = "gpu.phaseBarriers()",
   ) {
-    const { count, arrivals, bytes, name = `phases${recorder.phaseBarriers.length}` } = options;
+    const { count, arrivals, bytes } = options;
     const site = captureSite();
     if (!forwardProgress)
       throw new EvolverError(
@@ -45,6 +45,7 @@ export class PhaseBarriers {
     wantCount("count", count, 1, site);
     wantCount("arrivals", arrivals, 1, site);
     if (bytes !== undefined) wantCount("bytes", bytes, 1, site);
+    const name = options.name ?? recorder.freeName(site, `phases${recorder.phaseBarriers.length}`);
     this.#recorder = recorder;
     this.#barrier = recorder.declarePhaseBarrier({ name, count, arrivals, bytes: bytes ?? null });
   }

@@ -39,7 +39,8 @@ export class Pipeline {
     wantCount("stages", stages, 1, site);
     wantCount("producers", producers, 1, site);
     wantCount("consumers", consumers, 1, site);
-    const name = options.name ?? `pipeline${recorder.phaseBarriers.length}`;
+    const name =
+      options.name ?? recorder.freeName(site, `pipeline${recorder.phaseBarriers.length}`, ["Full", "Empty"]);
     const array = (suffix: string, arrivals: number, copied: { readonly bytes?: number }): PhaseBarriers =>
       new PhaseBarriers(
         recorder,

@@ -9,6 +9,7 @@ import type { Block, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import type { SourceLocation } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
+import { nameOf, namesAt } from "../ir/source-names.ts";
 import {
   elementTypes,
   scalarTypes,
@@ -40,6 +41,19 @@ export interface Handle {
   readonly site: Site;
 }
 
+/** Which of the variables of one call is asked for. */
+export interface Asked {
+  readonly site: Site;
+  readonly k: number;
+  readonly count: number;
+}
+
+/** A value in messages, by the name that the source gives it. */
+const called = (site: Site): string => {
+  const { whole } = namesAt(site.location);
+  return whole === null ? "a value" : `the value "${whole}"`;
+};
+
 export const note = (site: Site, text: string): SourceLocation => ({ ...site.location, note: text });
 
 const MAX_NODES = 400_000;
@@ -51,6 +65,8 @@ export class Recorder {
   readonly site: Site;
   readonly shared: SharedMemory[] = [];
   readonly phaseBarriers: PhaseBarrier[] = [];
+  /** Names of parameters, which no other memory has. */
+  readonly #taken: ReadonlySet<string>;
   readonly #root: Frame;
   readonly #prologue: Node[] = [];
   readonly #cache = new Map<string, Handle>();
@@ -63,8 +79,9 @@ export class Recorder {
   #variables = 0;
   #nodes = 0;
 
-  constructor(kernelName: string, site: Site) {
+  constructor(kernelName: string, site: Site, params: readonly string[]) {
     this.kernelName = kernelName;
+    this.#taken = new Set(params);
     this.site = site;
     this.#root = frame("the kernel's body", site, null, false);
     this.#frame = this.#root;
@@ -160,9 +177,33 @@ export class Recorder {
     return { recorder: this, value, frame: owner, site };
   }
 
-  variable(type: Variable["type"], name: string): Variable {
+  /** A variable that was asked for at a place, the k-th of `count`. Without a name it has that which the source gives it. */
+  variable(type: Variable["type"], name: string, { site, k, count }: Asked): Variable {
     const id = this.#variables++;
-    return Object.freeze({ id, type, name: name === "" ? `v${id}` : name });
+    let known = name === "" ? null : name;
+    return Object.freeze({
+      id,
+      type,
+      // Found when it is asked for: most builds are never shown to anybody.
+      get name() {
+        return (known ??= nameOf(namesAt(site.location), k, count) ?? `v${id}`);
+      },
+    });
+  }
+
+  /**
+   * A name for shared memory or phase barriers: that which the source gives them, and `otherwise` where it gives none. It is
+   * free with each of the suffixes.
+   */
+  freeName(site: Site, otherwise: string, suffixes: readonly string[] = [""]): string {
+    const wanted = namesAt(site.location).whole;
+    const all = [...this.shared, ...this.phaseBarriers].map(({ name }) => name);
+    const isTaken = (name: string): boolean =>
+      suffixes.some((suffix) => this.#taken.has(name + suffix) || all.includes(name + suffix));
+    if (wanted === null) return otherwise;
+    let name = wanted;
+    for (let k = 2; isTaken(name); k++) name = `${wanted}${/\d$/.test(wanted) ? "_" : ""}${k}`;
+    return name;
   }
 
   op(name: OpName, operands: readonly Handle[], site: Site = this.place()): Handle {
@@ -202,7 +243,7 @@ export class Recorder {
     if (handle.recorder !== this) {
       throw new EvolverError(
         "FOREIGN_VALUE",
-        `a value of another build is used in kernel "${this.kernelName}"`,
+        `${called(handle.site)} of another build is used in kernel "${this.kernelName}"`,
         {
           where: [site.location, note(handle.site, "the value was made here")],
           hint: "values exist only while the body that made them runs; do not keep them in objects that outlive it",
@@ -212,7 +253,7 @@ export class Recorder {
     if (handle.frame.closed) {
       throw new EvolverError(
         "VALUE_OUTSIDE_BLOCK",
-        `a value is used outside ${handle.frame.what} that made it`,
+        `${called(handle.site)} is used outside ${handle.frame.what} that made it`,
         {
           where: [site.location, note(handle.site, "the value was made here, inside that block")],
           hint: "return it from a value-returning gpu.if, or carry it out in a gpu.var declared before the block",

@@ -6,6 +6,12 @@ import { scalarTypes, type Variable, type VariableType } from "../ir/types.ts";
 import { note, type Frame, type Recorder } from "./recorder.ts";
 import { lift, Scalar, wrap, type Operand, type ScalarOf } from "./scalar.ts";
 
+interface VarOptions {
+  readonly name?: string;
+  readonly k?: number;
+  readonly count?: number;
+}
+
 /** A variable: `get` reads it at that point of the program, `set` writes it. */
 export class Var<T extends VariableType> {
   readonly type: T;
@@ -14,12 +20,18 @@ export class Var<T extends VariableType> {
   readonly #frame: Frame;
   readonly #site: Site;
 
-  constructor(recorder: Recorder, type: T, init: Operand<T> | null, name = "") {
+  /** `k` and `count`: which of how many variables of one call it is. */
+  constructor(
+    recorder: Recorder,
+    type: T,
+    init: Operand<T> | null,
+    { name = "", k = 0, count = 1 }: VarOptions = {},
+  ) {
     this.type = type;
     this.#recorder = recorder;
     this.#site = recorder.place();
     this.#frame = recorder.frame;
-    this.#variable = recorder.variable(type, name);
+    this.#variable = recorder.variable(type, name, { site: this.#site, k, count });
     const value = init === null ? null : recorder.use(lift(recorder, init, type), this.#site);
     if (value !== null) this.#checkType(value.type, this.#site);
     recorder.emit({ kind: "var", variable: this.#variable, init: value }, this.#site);
@@ -54,7 +66,7 @@ export class Var<T extends VariableType> {
     if (!this.#frame.closed) return;
     throw new EvolverError(
       "VALUE_OUTSIDE_BLOCK",
-      `a variable is used outside ${this.#frame.what} that declared it`,
+      `variable "${this.#variable.name}" is used outside ${this.#frame.what} that declared it`,
       {
         where: [site.location, note(this.#site, "the variable was declared here")],
         hint: "declare it before the block",
@@ -64,10 +76,14 @@ export class Var<T extends VariableType> {
 
   #checkType(type: string, site: Site): void {
     if (type === this.type) return;
-    throw new EvolverError("TYPE_MISMATCH", `a variable of ${this.type} cannot hold a ${type}`, {
-      where: [site.location, note(this.#site, "the variable was declared here")],
-      hint: `conversions are explicit: to${scalarTypes[this.type].suffix}()`,
-    });
+    throw new EvolverError(
+      "TYPE_MISMATCH",
+      `variable "${this.#variable.name}" of ${this.type} cannot hold a ${type}`,
+      {
+        where: [site.location, note(this.#site, "the variable was declared here")],
+        hint: `conversions are explicit: to${scalarTypes[this.type].suffix}()`,
+      },
+    );
   }
 }
 
@@ -90,7 +106,7 @@ export class RegisterArray<T extends VariableType> {
     }
     this.length = length;
     this.#variables = recorder.within(this.#site, () =>
-      Array.from({ length }, () => new Var(recorder, type, init)),
+      Array.from({ length }, (_, k) => new Var(recorder, type, init, { k, count: length })),
     );
   }
 

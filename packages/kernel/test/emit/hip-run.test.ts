@@ -91,7 +91,7 @@ withCompiler("HIP run on the processor", () => {
       expect(output).toContain("PASS pipelined");
       expect(status).toBe(0);
     }
-    const hasty = source.replace(/^ *awaitPhase\(&pipeline0.*$/gm, "");
+    const hasty = source.replace(/^ *awaitPhase\(&pipeline.*$/gm, "");
     expect(hasty).not.toBe(source);
     expect(runHip(hasty, 64, ["descending"])[0]?.output).toContain("FAIL pipelined");
   });

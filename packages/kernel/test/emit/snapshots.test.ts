@@ -161,9 +161,9 @@ describe("loops, roles, shared memory and subgroups", () => {
           }
         } else if (subgroupId == 1u) {
           // role counter
-          const unsigned ballot = __ballot_sync(0xffffffffu, total > 1.0f);
+          const unsigned votes = __ballot_sync(0xffffffffu, total > 1.0f);
           if (lane == 0u) {
-            atomicAdd(&hits[0u], unsigned(__popc(ballot)));
+            atomicAdd(&hits[0u], unsigned(__popc(votes)));
           }
         }
       }
@@ -199,9 +199,9 @@ describe("loops, roles, shared memory and subgroups", () => {
         } else if (subgroupId == 1u) {
           // role counter
           const unsigned long long votes = __ballot(total > 1.0f);
-          const unsigned ballot = unsigned(votes);
+          const unsigned votes0 = unsigned(votes);
           if (lane == 0u) {
-            __hip_atomic_fetch_add(&hits[0u], unsigned(__popc(ballot)), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+            __hip_atomic_fetch_add(&hits[0u], unsigned(__popc(votes0)), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
           }
         }
       }

@@ -254,7 +254,7 @@ class Emitter {
     }
     flow.beforeLoop?.(node);
     code.names.open();
-    const name = code.names.take(loopName(this.#loopDepth));
+    const name = code.names.take(loopName(node, this.#loopDepth));
     this.#values.known(node.induction, simple(name));
     code.line(`${flow.forHeader({ node, name, from, to, step, passesEnd: guards.passesEnd })} {`);
     this.#loopBody(node);

@@ -1,10 +1,12 @@
 /** Names in emitted code: readable, unique among what is in scope, and never a word of the target language. */
 
 import type { BuiltinName } from "../../ir/builtins.ts";
-import type { Node } from "../../ir/nodes.ts";
-import { ops } from "../../ir/ops.ts";
+import type { ForNode, Node } from "../../ir/nodes.ts";
+import { ops, type OpName } from "../../ir/ops.ts";
+import { nameOf, namesAt } from "../../ir/source-names.ts";
 import { subgroupOps } from "../../ir/subgroup.ts";
-import { memoriesOf, variablesOf } from "../../ir/walk.ts";
+import type { Value } from "../../ir/types.ts";
+import { memoriesOf, resultsOf, variablesOf } from "../../ir/walk.ts";
 
 /** Words of C++, CUDA, HIP, WGSL and JavaScript that users are likely to choose as names. */
 const RESERVED: ReadonlySet<string> = new Set(
@@ -94,8 +96,26 @@ export class Names {
   }
 }
 
-/** A word for the value that a node gives: of the operation, or of what is read. */
-export function hintFor(node: Node): string {
+/** Calls whose last operation has another name than they. */
+const BY_CALL: Readonly<Record<string, OpName>> = { clamp: "min", dot: "fma" };
+
+/** The name that the user gave to a value, or null. */
+function givenName(node: Node, value: Value): string | null {
+  const results = resultsOf(node);
+  const names = namesAt(node.site.location);
+  const { callee } = names;
+  if (node.kind === "for") return names.parameter;
+  // A call may record other operations beside the one that gives its result.
+  if (node.kind === "op" && node.op !== (BY_CALL[callee] ?? callee) && !node.op.startsWith("bitcast"))
+    return null;
+  if (node.kind === "varGet" && callee !== "get") return null;
+  return nameOf(names, results.indexOf(value), results.length);
+}
+
+/** A word for a value: the user's, or else one for the operation, or for what is read. */
+export const hintFor = (node: Node, value: Value): string => givenName(node, value) ?? describing(node);
+
+function describing(node: Node): string {
   if (node.kind === "op") {
     if (node.result.type === "index") return "offset";
     return node.result.type === "bool" ? "condition" : ops[node.op].noun;
@@ -106,5 +126,6 @@ export function hintFor(node: Node): string {
   return `${source.name}${node.kind === "atomic" ? "Before" : "Value"}`;
 }
 
-/** Names of loop indices by depth, then i2, j2, … */
-export const loopName = (depth: number): string => "ijklmn"[depth % 6] as string;
+/** The name of a loop's index: the user's, or else a letter by depth, then i2, j2, … */
+export const loopName = (node: ForNode, depth: number): string =>
+  givenName(node, node.induction) ?? ("ijklmn"[depth % 6] as string);

@@ -118,7 +118,7 @@ export class Values {
     const code = this.#code;
     const { site } = code;
     code.site = node.site;
-    const name = code.names.take(hintFor(node));
+    const name = code.names.take(hintFor(node, value));
     code.declareValue(name, value.type, expression.text);
     this.known(value, simple(name));
     code.site = site;
