@@ -7,7 +7,7 @@ import { math } from "@evolver/kernel";
 import { pushConstant } from "./constants.ts";
 import type { FunctionBuilder } from "../wasm/encoder.ts";
 import type { HelperFunctions } from "../wasm/helper-functions.ts";
-import { OP } from "../wasm/opcodes.ts";
+import { OP, type WasmType } from "../wasm/opcodes.ts";
 
 /** Functions of JavaScript that generated modules import, f32 to f32. */
 export const IMPORTED_MATH = ["log", "log2", "sin", "cos", "tanh"] as const;
@@ -19,10 +19,11 @@ export function exponential(helpers: HelperFunctions, name: Exponential): number
   return helpers.defineVector(name, 1, (f) => exponentials(f, name, [0]));
 }
 
-/** Of two vectors, as two results. It takes little longer than for one, since most of the time is spent waiting for results. */
-export function exponentialOfTwo(helpers: HelperFunctions, name: Exponential): number {
-  const vectors = ["v128", "v128"] as const;
-  return helpers.define(`${name}:2`, vectors, vectors, (f) => exponentials(f, name, [0, 1]));
+/** Of several vectors, as so many results. Most of the time for one is spent waiting for results, so it takes little longer. */
+export function exponentialsOf(helpers: HelperFunctions, name: Exponential, count: number): number {
+  const vectors = Array<WasmType>(count).fill("v128");
+  const params = vectors.map((_, i) => i);
+  return helpers.define(`${name}:${count}`, vectors, vectors, (f) => exponentials(f, name, params));
 }
 
 function exponentials(f: FunctionBuilder, name: Exponential, params: readonly number[]): void {
