@@ -6,15 +6,10 @@
 
 import type { ForNode } from "@evolver/kernel";
 import { isStraight } from "../analysis/node-classes.ts";
-import type { Emitter } from "./emitter.ts";
+import type { ChunkRange, Emitter } from "./emitter.ts";
 
 /** Vectors that a loop may change and still have registers left for what it reads, of the 16 that x86 processors have. */
 const MAX_ACCUMULATORS = 10;
-
-export interface ChunkRange {
-  readonly first: number;
-  readonly end: number;
-}
 
 /** Ranges of chunks to write a loop for, one after another. */
 export function chunkGroups(e: Emitter, node: ForNode): readonly ChunkRange[] {

@@ -7,7 +7,6 @@
 import type { KernelIR, Memory, Value, Variable } from "@evolver/kernel";
 import type { Dataflow } from "../analysis/dataflow.ts";
 import type { Divergence } from "../analysis/divergence.ts";
-import type { ChunkRange } from "./chunk-groups.ts";
 import type { LanePattern } from "../lane-pattern.ts";
 import type { Partition } from "../analysis/regions.ts";
 import type { OperationSite } from "../operations/operation.ts";
@@ -18,6 +17,12 @@ import { OP, type WasmType } from "../wasm/opcodes.ts";
 
 /** Which lanes are active: null for all, or a local with a mask for every four lanes. */
 export type Mask = readonly number[] | null;
+
+/** Chunks of four lanes: from the first to before the end. */
+export interface ChunkRange {
+  readonly first: number;
+  readonly end: number;
+}
 
 /** Where things lie in the blocks of memory that a worker gives to the kernel; in bytes. */
 export interface Layout {
