@@ -7,6 +7,8 @@ import { type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/dev
 import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
+  scalarTypes,
+  writtenFirst,
   type Access,
   type BufferDescriptor,
   type ElementType,
@@ -69,9 +71,12 @@ export function exampleLaunch(
   );
   const size = ir.workgroupSize;
   const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
-  const integers = Object.values(params).filter(
-    (param) => param.kind === "type" && param.type !== "f32",
-  ).length;
+  const given = (name: string): number | AnyTypedArray | undefined =>
+    options.args[name] ?? example?.args[name];
+  const integerNames = Object.entries(params).flatMap(([name, param]) =>
+    param.kind === "type" && param.type !== "f32" ? [name] : [],
+  );
+  const integers = integerNames.length;
   const ragged = Math.max(1, total - RAGGED);
   const length = integers === 0 ? total : integers === 1 ? ragged : LARGE_LENGTH;
   const extent = integers === 1 ? ragged : SMALL_EXTENT;
@@ -79,15 +84,18 @@ export function exampleLaunch(
   const summary: Record<string, number | { length: number }> = {};
   const args: Record<string, number | DeviceBuffer> = {};
   const random = new Random(1);
+  // A launch that reaches no further than a guess may leave elements unwritten that another would write.
+  const isKnown = guessed.length === 0 && integerNames.every((name) => given(name) !== undefined);
+  const reachesAll = isKnown || (integers <= 1 && integerNames.every((name) => given(name) === undefined));
+  const scratch = new Set([...writtenFirst(ir)].map(({ name }) => name));
   for (const [name, param] of Object.entries(params)) {
-    const given = options.args[name] ?? example?.args[name];
     if (param.kind === "type") {
-      const value = given ?? guess(guessed, name, param.type === "f32" ? 0.5 : extent);
+      const value = given(name) ?? guess(guessed, name, param.type === "f32" ? 0.5 : extent);
       if (typeof value !== "number") throw notNumber(kernel, name);
       summary[name] = value;
       args[name] = value;
     } else {
-      const contents = given ?? guess(guessed, name, length);
+      const contents = given(name) ?? guess(guessed, name, length);
       if (typeof contents !== "number") {
         args[name] = device.createBuffer(param.element, contents);
         summary[name] = { length: (contents as AnyTypedArray).length };
@@ -96,7 +104,12 @@ export function exampleLaunch(
       checkLength(kernel, name, contents);
       summary[name] = { length: contents };
       if (isIndices(param)) madeUp.push(name);
-      args[name] = device.createBuffer(param.element, makeUp(param, contents, options, random));
+      // What nobody wrote counts as such only where the device sees a length.
+      const isOpen = reachesAll && (param.access === "write" || scratch.has(name));
+      args[name] = device.createBuffer(
+        param.element,
+        isOpen ? contents : makeUp(param, contents, options, random),
+      );
     }
   }
   return { workgroups, summary, args, guessed, madeUp };
@@ -137,16 +150,16 @@ type AnyBuffer = BufferDescriptor<ElementType, Access, boolean>;
 /** Whether a buffer holds integers that the kernel only reads: they may well be indices. */
 const isIndices = ({ element, access }: AnyBuffer): boolean => isInteger(element) && access === "read";
 
-/** What a buffer of which only the length is known holds; a length stands for zeros that nobody wrote. */
+/** What a buffer of which only the length is known holds. */
 function makeUp(
   param: AnyBuffer,
   length: number,
   { integers = "mixed" }: LaunchOptions,
   random: Random,
-): number | AnyTypedArray {
+): AnyTypedArray {
   const { element, access } = param;
-  if (isIndices(param)) return integers === "mixed" ? inMixedOrder(element, length) : length;
+  if (isIndices(param) && integers === "mixed") return inMixedOrder(element, length);
   // Integers that the kernel changes, counters above all, usually start from zero.
-  if (isInteger(element) || access === "write") return length;
+  if (isInteger(element) || access === "write") return new scalarTypes[element].array(length);
   return randomValues(element, length, random);
 }

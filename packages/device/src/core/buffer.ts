@@ -87,15 +87,23 @@ export abstract class OwnedBuffer<E extends ElementType = ElementType> implement
 export class HostBuffer<E extends ElementType = ElementType> extends OwnedBuffer<E> {
   /** The contents themselves, for the device that owns the buffer. Empty once destroyed. */
   array: TypedArrayOf<E>;
+  /** Where the host has written, [from, to) each; the whole of a buffer that was made from data. */
+  readonly written: [from: number, to: number][];
 
-  constructor(owner: BufferOwner, element: E, array: TypedArrayOf<E>) {
+  constructor(owner: BufferOwner, element: E, array: TypedArrayOf<E>, isWritten = true) {
     super(owner, element, array.length);
     this.array = array;
+    this.written = isWritten ? [[0, array.length]] : [];
+  }
+
+  get isWholeWritten(): boolean {
+    return this.written.some(([from, to]) => from === 0 && to === this.length);
   }
 
   override async write(data: TypedArrayOf<E>, offset = 0): Promise<void> {
     this.assertWritable(data, offset);
     this.array.set(data, offset);
+    if (!this.isWholeWritten) this.written.push([offset, offset + data.length]);
   }
 
   override async read(offset = 0, length?: number): Promise<TypedArrayOf<E>> {
@@ -121,7 +129,7 @@ export function createHostBuffer<E extends ElementType>(
   const length = checkBufferContents(owner, element, contents);
   const array = newArray(element, length, shared);
   if (typeof contents !== "number") array.set(contents);
-  return new HostBuffer(owner, element, array);
+  return new HostBuffer(owner, element, array, typeof contents !== "number");
 }
 
 /** The length in elements of a buffer to be made; throws DEVICE_CLOSED, INVALID_ARGUMENT or BUFFER_TOO_LARGE. */

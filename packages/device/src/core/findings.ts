@@ -10,6 +10,8 @@ export type FindingKind =
   | "uninitialised-shared-memory"
   /** An element of a buffer that was created by length and that nobody has written. */
   | "uninitialised-global-memory"
+  /** A launch stops short of an extent that it was given, and elements of an output stay unwritten. */
+  | "output-not-written"
   | "uninitialised-variable"
   | "divergent-barrier"
   | "divergent-subgroup-operation"

@@ -1,7 +1,7 @@
 /** A kernel compiled for the simulator: its code, and what a launch needs to know of its memories. */
 
 import { math, scalarTypes } from "@evolver/kernel";
-import type { KernelIR, Memory, Node, Params } from "@evolver/kernel";
+import type { GlobalMemory, KernelIR, Memory, Node, Params } from "@evolver/kernel";
 import type { Launch, Program, RunResult } from "../core/device.ts";
 import { newArray } from "../core/arrays.ts";
 import { HostBuffer } from "../core/buffer.ts";
@@ -10,6 +10,8 @@ import { resolveLaunch } from "../core/launch.ts";
 import type { ResolvedLaunch } from "../core/launch.ts";
 import { accessesOf } from "./analysis/accesses.ts";
 import type { Accesses } from "./analysis/accesses.ts";
+import { findGuards } from "./analysis/guards.ts";
+import type { Guard } from "./analysis/guards.ts";
 import { mayOriginate } from "./analysis/indeterminate.ts";
 import type { RaceMode } from "./codegen/checks.ts";
 import { generate } from "./codegen/codegen.ts";
@@ -34,6 +36,14 @@ interface Compiled {
 }
 
 /** A kernel as JavaScript that checks and counts. */
+/** What one run of a launch has shown. */
+interface Ran extends Pick<RunResult, "findings" | "counters"> {
+  /** Nodes that gave indeterminate values. */
+  readonly indeterminate: ReadonlySet<Node>;
+  /** Whether an output behind a guard has elements that nobody wrote. */
+  readonly isIncomplete: boolean;
+}
+
 export class SimProgram<P extends Params> implements Program<P> {
   readonly ir: KernelIR;
   readonly #device: BufferOwner;
@@ -42,8 +52,10 @@ export class SimProgram<P extends Params> implements Program<P> {
   readonly #accesses: Accesses;
   readonly #raceMode: RaceMode;
   readonly #mayOriginate: boolean;
-  /** Nodes that have given indeterminate values in some launch. */
+  readonly #guards: readonly Guard[];
+  /** What launches have shown to be worth following: nodes that gave indeterminate values, and how far guards let pass. */
   #origins: ReadonlySet<Node> = new Set();
+  #watchesGuards = false;
   #compiled: Compiled | null = null;
 
   constructor(device: BufferOwner, state: SimState, ir: KernelIR) {
@@ -55,7 +67,8 @@ export class SimProgram<P extends Params> implements Program<P> {
     // Barrier intervals order everything unless something finer does.
     const ordered = this.#accesses.ordering ? "clocks" : "intervals";
     this.#raceMode = state.options.checks ? ordered : "none";
-    this.#mayOriginate = state.options.checks && mayOriginate(ir, new Set());
+    this.#mayOriginate = state.options.checks && mayOriginate(ir, this.#accesses.scratch);
+    this.#guards = state.options.checks ? findGuards(ir) : [];
   }
 
   /** The JavaScript that executes a subgroup, with comments that name lines of TypeScript. */
@@ -64,16 +77,17 @@ export class SimProgram<P extends Params> implements Program<P> {
   }
 
   /**
-   * Where values turn out to be indeterminate, the launch runs again, with code that follows such values to where they
-   * matter: most kernels have none, and pay nothing.
+   * Where values turn out to be indeterminate, or an output to be incomplete, the launch runs again, with code that finds
+   * out what comes of it: most launches are not, and pay nothing.
    */
   async run(launch: Launch<P>): Promise<RunResult> {
     const { options } = this.#state;
     const resolved = resolveLaunch(this.ir, launch as Launch, this.#device, HostBuffer, true);
-    const restore = this.#mayOriginate ? this.#remember(resolved) : null;
+    const mayRepeat = this.#mayOriginate || this.#guards.length > 0;
+    const restore = mayRepeat ? this.#remember(resolved) : null;
     let ran = this.#runOnce(resolved);
     if (restore !== null)
-      while (this.#hasNewOrigins(ran.indeterminate)) {
+      while (this.#asksForMore(ran)) {
         this.#compiled = null;
         restore();
         ran = this.#runOnce(resolved);
@@ -84,11 +98,13 @@ export class SimProgram<P extends Params> implements Program<P> {
     return { timeMs: null, counters, findings };
   }
 
-  /** Whether nodes gave indeterminate values that are not followed yet; from now on they are. */
-  #hasNewOrigins(seen: ReadonlySet<Node>): boolean {
+  /** Whether a launch has shown something that its code did not follow; from now on it does. */
+  #asksForMore({ indeterminate, isIncomplete }: Ran): boolean {
     const before = this.#origins.size;
-    this.#origins = new Set([...this.#origins, ...seen]);
-    return this.#origins.size > before;
+    this.#origins = new Set([...this.#origins, ...indeterminate]);
+    const begins = isIncomplete && !this.#watchesGuards;
+    if (begins) this.#watchesGuards = true;
+    return begins || this.#origins.size > before;
   }
 
   /** Returns what puts back the contents that a launch is about to change. */
@@ -96,15 +112,20 @@ export class SimProgram<P extends Params> implements Program<P> {
     const changed = this.ir.params.flatMap((param) =>
       param.kind === "buffer" && param.memory.access !== "read" ? [buffers[param.name] as HostBuffer] : [],
     );
-    const saved = changed.map((buffer) => buffer.array.slice());
+    const saved = changed.map((buffer) => ({
+      array: buffer.array.slice(),
+      writeTime: buffer.isWholeWritten ? null : this.#state.storageOf(buffer).writeTime.slice(),
+    }));
     return () => {
-      for (const [i, { array }] of changed.entries()) array.set(saved[i] as typeof array);
+      for (const [i, buffer] of changed.entries()) {
+        const { array, writeTime } = saved[i] as (typeof saved)[number];
+        buffer.array.set(array as typeof buffer.array);
+        if (writeTime !== null) this.#state.storageOf(buffer).restoreWrites(writeTime);
+      }
     };
   }
 
-  #runOnce(resolved: ResolvedLaunch): Pick<RunResult, "findings" | "counters"> & {
-    readonly indeterminate: ReadonlySet<Node>;
-  } {
+  #runOnce(resolved: ResolvedLaunch): Ran {
     const { options, time } = this.#state;
     this.#state.renewTime();
     const { code, generated, totals, subgroups } = (this.#compiled ??= this.#compile());
@@ -115,6 +136,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       ...{ report, bindings, time, subgroups, sites: code.sites, workgroups: resolved.workgroups },
       phaseBarriers: this.ir.phaseBarriers,
       withClocks: this.#raceMode === "clocks",
+      guards: this.#watchedGuards,
     });
     runLaunch(resolved, {
       ...{ generated, runtime, subgroups, totals, time },
@@ -123,9 +145,23 @@ export class SimProgram<P extends Params> implements Program<P> {
       seed: options.seed,
       maxSteps: options.maxSteps,
     });
+    if (report.findings().every(({ kind }) => kind !== "deadlock")) runtime.reach.report();
+    const isIncomplete = bindings.some(
+      ({ name, fresh, storage }) => fresh && this.#isGuarded(name) && storage.writeTime.includes(0),
+    );
     const counted = bindings.map(({ space, name, counts }) => ({ space, name, fields: counts }));
     const counters = options.counters ? toCounters(totals, counted) : null;
-    return { findings: report.findings(), counters, indeterminate: runtime.context.indeterminate };
+    const { indeterminate } = runtime.context;
+    return { findings: report.findings(), counters, indeterminate, isIncomplete };
+  }
+
+  get #watchedGuards(): readonly Guard[] {
+    return this.#watchesGuards ? this.#guards : [];
+  }
+
+  /** Whether a guard stands before stores to a buffer. */
+  #isGuarded(name: string): boolean {
+    return this.#guards.some(({ stores }) => [...stores.keys()].some((memory) => memory.name === name));
   }
 
   #bind(memories: readonly Memory[], launch: ResolvedLaunch): Binding[] {
@@ -149,12 +185,23 @@ export class SimProgram<P extends Params> implements Program<P> {
       const checked = this.#raceMode !== "none" && isChecked;
       const isRead = read.has(identity(memory));
       if (checked) storage.prepareHistory(isRead, this.#raceMode === "clocks");
+      const fresh = checked && space === "global" && this.#hasUnwritten(launch, memory, storage);
       if (this.#accesses.copied.has(memory)) storage.prepareCopiesInto(this.ir.phaseBarriers.length > 0);
       if (this.#accesses.sources.has(memory)) storage.prepareCopiesFrom();
       if (counters && space === "global") storage.prepareSectors();
       if (counters && space === "shared") storage.prepareWords();
-      return { name, space, storage, counts: newFields(), checked, isRead };
+      return { name, space, storage, counts: newFields(), checked, isRead, fresh };
     });
+  }
+
+  /** Whether a buffer may have elements that nobody wrote before; what the host wrote counts. */
+  #hasUnwritten({ buffers, sample }: ResolvedLaunch, memory: GlobalMemory, storage: Storage): boolean {
+    const buffer = buffers[memory.name] as HostBuffer;
+    // What the other workgroups would write is not known, and atomic operations leave no trace.
+    if (sample !== null || memory.atomic) buffer.written.push([0, buffer.length]);
+    if (buffer.isWholeWritten) return false;
+    for (const [from, to] of buffer.written) storage.markWritten(from, to);
+    return true;
   }
 
   #generate(comments: boolean): GeneratedCode {
@@ -163,7 +210,9 @@ export class SimProgram<P extends Params> implements Program<P> {
       ...{ races: this.#raceMode, checks, counters, seeded: seed !== undefined, comments },
       copied: this.#accesses.copied,
       sources: this.#accesses.sources,
+      scratch: this.#accesses.scratch,
       origins: this.#origins,
+      guards: this.#watchedGuards,
     });
   }
 

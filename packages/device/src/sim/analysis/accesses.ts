@@ -1,7 +1,7 @@
 /** How a kernel touches each memory, which decides what a launch has to check. */
 
 import { assertNever } from "@evolver/base";
-import { memoriesOf, visitNodes } from "@evolver/kernel";
+import { memoriesOf, visitNodes, writtenFirst } from "@evolver/kernel";
 import type { KernelIR, Memory, Node } from "@evolver/kernel";
 
 interface MemoryUse {
@@ -17,6 +17,8 @@ export interface Accesses {
   readonly copied: ReadonlySet<Memory>;
   /** Buffers that the kernel writes and that asynchronous copies read. */
   readonly sources: ReadonlySet<Memory>;
+  /** Buffers that the kernel writes before it reads them. */
+  readonly scratch: ReadonlySet<Memory>;
 }
 
 export function accessesOf(ir: KernelIR): Accesses {
@@ -44,7 +46,7 @@ export function accessesOf(ir: KernelIR): Accesses {
     if (orders(node)) ordering = true;
   });
   const sources = new Set([...from].filter((memory) => memories.get(memory)?.writes === true));
-  return { memories, ordering, copied, sources };
+  return { memories, ordering, copied, sources, scratch: writtenFirst(ir) };
 }
 
 /** Whether a node orders accesses of some invocations of a workgroup, and not of all of them. */

@@ -27,6 +27,8 @@ export interface CheckOptions {
   readonly copied: ReadonlySet<Memory>;
   /** What they read and somebody writes. */
   readonly sources: ReadonlySet<Memory>;
+  /** Buffers that the kernel writes before it reads them: elements that nobody wrote may not be read. */
+  readonly scratch: ReadonlySet<Memory>;
 }
 
 /** A memory of the kernel as generated code knows it: its record's name, and its number for the runtime. */
@@ -38,7 +40,7 @@ export interface NamedMemory {
 
 /** Fields of a memory's record (runtime/storage.ts) that checks use, those that the rest uses, and those of the time. */
 const CHECK_FIELDS = [
-  ...["isRead", "writeTime", "writer", "readTime", "reader", "otherReader", "earlierReadTime"],
+  ...["isRead", "fresh", "writeTime", "writer", "readTime", "reader", "otherReader", "earlierReadTime"],
   ...["earlierReader", "copyInto", "copyStarter", "copiesFrom", "copyFrom", "readers", "readerHeads"],
 ];
 const DATA_FIELDS = ["data", "length", "counts", "stamps"];
@@ -89,6 +91,12 @@ const checkCopyFrom = (target: NamedMemory, action: string, { sources }: CheckOp
     ? `if (copiesFrom[element] !== 0) copyFindings.sourceWritten(${accessRecord(target, action)}, copyFrom[element]);`
     : "";
 
+/** An element of a buffer that nobody has ever written. */
+const checkUnwritten = (target: NamedMemory, action: string, { scratch }: CheckOptions): string =>
+  scratch.has(target.memory)
+    ? `if (fresh && written === 0) findings.uninitialised(${accessRecord(target, action)});`
+    : "";
+
 /** Checks that the lane may read the element, and remembers that it has. */
 export function checkRead(target: NamedMemory, options: CheckOptions, action = "read"): string {
   const shared = target.memory.space === "shared";
@@ -102,7 +110,7 @@ export function checkRead(target: NamedMemory, options: CheckOptions, action = "
       const by = writer[element] & ACTOR;
       if (by !== base + lane && written > clocks[lane].times[by]) ${race}
     } else if (written < workgroupStart) {
-      ${shared ? uninitialised : byEarlierWorkgroup}
+      ${shared ? uninitialised : `${byEarlierWorkgroup}\n${checkUnwritten(target, action, options)}`}
     }
     ${rememberReader(target, options)}`;
   }
@@ -111,7 +119,7 @@ export function checkRead(target: NamedMemory, options: CheckOptions, action = "
     if (written >= workgroupStart) {
       if (written === now && (writer[element] & ACTOR) !== base + lane) ${race}
     } else {
-      ${shared ? uninitialised : `if (written > launchStart) ${race}`}
+      ${shared ? uninitialised : `if (written > launchStart) ${race}\n${checkUnwritten(target, action, options)}`}
     }
     ${rememberReader(target, options)}`;
 }
@@ -246,11 +254,13 @@ export function checkSharedRead(
     }`);
   }
   const race = reportRace(target, "read", "write", "writer[element]", "written");
+  const unwritten = checkUnwritten(target, "read", options);
   const byEarlierWorkgroup = shared
     ? eachActive(`findings.uninitialised(${accessRecord(target, "read")});`)
     : `if (written > launchStart) {
       ${eachActive(`if (!races.knowsEarlier(clocks[lane], writer[element], written)) ${race}`)}
-    }`;
+    }
+    ${unwritten && eachActive(unwritten)}`;
   const copy = checkCopyInto(target, "read", options);
   return `const common = subgroup.commonClock, allBits = laneBits(active, 0);
     ${eachOf(`

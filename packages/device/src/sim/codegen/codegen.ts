@@ -47,7 +47,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   const bind = `// At the start of a launch.
   function bind(launch) {
     ({ runtime } = launch);
-    ({ races, findings, copyFindings, copies, phases, order, shadows } = runtime);
+    ({ races, findings, copyFindings, copies, phases, order, shadows, reach } = runtime);
     ${memories.map(({ name, number }) => `${name} = launch.memories[${number}];`).join("\n")}
   }`;
   const declared = memories.map(({ name, memory }) => `let ${name}; // ${memory.element}`);

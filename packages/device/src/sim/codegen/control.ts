@@ -66,6 +66,11 @@ export class ControlFlow {
   if(node: IfNode, scope: Scope): void {
     const emitter = this.#emitter;
     const hasElse = node.else.nodes.length > 0;
+    for (const [number, guard] of emitter.options.guards.entries())
+      if (guard.node === node) {
+        const [index, extent] = [emitter.operand(guard.index, scope), emitter.operand(guard.extent, scope)];
+        emitter.emit(`reach.see(subgroup, ${scope.active}, ${number}, ${index}, ${extent});`);
+      }
     emitter.emit(emitter.count("branches"));
     const uniform = emitter.uniform(node.condition);
     if (uniform !== null) {

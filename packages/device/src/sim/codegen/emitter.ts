@@ -7,6 +7,7 @@ import type { Block, KernelIR, Memory, Node, OpNode, Site, Value, Variable } fro
 import { blocksOf, ops } from "@evolver/kernel";
 import { analyseLanes } from "../analysis/lanes.ts";
 import type { LaneAnalysis } from "../analysis/lanes.ts";
+import type { Guard } from "../analysis/guards.ts";
 import { Slots, findUses } from "../analysis/registers.ts";
 import type { Uses } from "../analysis/registers.ts";
 import { positionName } from "../runtime/counting.ts";
@@ -26,6 +27,8 @@ export interface CodeOptions extends CheckOptions {
   readonly seeded: boolean;
   /** Nodes whose results may be indeterminate by themselves: these and what depends on them get shadows. */
   readonly origins: ReadonlySet<Node>;
+  /** Branches whose reach is watched. */
+  readonly guards: readonly Guard[];
   /** Whether comments name the lines of TypeScript. Finding them takes longer than all else. */
   readonly comments: boolean;
 }
@@ -109,6 +112,7 @@ export class Emitter {
       return { memory, number, name: this.#names.unique(`${prefix}_${identifier(memory.name)}`) };
     });
     if (options.checks) this.#keepDivisors(ir.body);
+    for (const { index, extent } of options.guards) this.#keep([index, extent]);
   }
 
   /** The statements of the generator. */
@@ -263,6 +267,14 @@ export class Emitter {
     return { file, at: slot * width };
   }
 
+  /** A number for each lane (LaneOperand), as an expression. */
+  operand(value: Value, scope: Scope): string {
+    const uniform = this.uniform(value);
+    if (uniform !== null) return `{ registers: null, first: 0, value: ${uniform} }`;
+    const { file, at } = this.registers(value, scope);
+    return `{ registers: subgroup.${file}, first: ${at}, value: 0 }`;
+  }
+
   /** Takes registers for a variable that differs by lane. */
   declareVariable(variable: Variable, scope: Scope): void {
     if (this.lanes.uniformVariable[variable.id]) return;
@@ -329,6 +341,14 @@ export class Emitter {
   closeScope(scope: Scope): void {
     this.freeDead(scope, Infinity);
     for (const slot of scope.variables) this.#words.release(slot);
+  }
+
+  /** Values are looked at again after their last use. */
+  #keep(values: readonly Value[]): void {
+    for (const { id } of values) {
+      this.#uses.count[id] = (this.#uses.count[id] as number) + 1;
+      this.#uses.last[id] = Infinity;
+    }
   }
 
   /** Divisors are looked at before the division, so they need registers. */

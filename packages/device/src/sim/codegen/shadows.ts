@@ -120,7 +120,7 @@ export class ShadowWriter {
       isOrigin: this.#origins.has(node),
     });
     const to = `[${results.map((result) => this.#value(result)).join(", ")}]`;
-    this.#call("load", [scope.active, place, to, this.#operand(index, scope)]);
+    this.#call("load", [scope.active, place, to, this.#emitter.operand(index, scope)]);
   }
 
   store(node: StoreNode, scope: Scope): void {
@@ -140,7 +140,7 @@ export class ShadowWriter {
   #write(node: Node, memory: Memory, index: Value, from: readonly number[], scope: Scope): void {
     if (!this.#indeterminate.memories.has(memory)) return;
     const place = this.#emitter.place(node, { memory: this.#emitter.memory(memory).number });
-    this.#call("store", [scope.active, place, `[${from.join(", ")}]`, this.#operand(index, scope)]);
+    this.#call("store", [scope.active, place, `[${from.join(", ")}]`, this.#emitter.operand(index, scope)]);
   }
 
   #op(node: OpNode, scope: Scope, index: number): void {
@@ -154,9 +154,9 @@ export class ShadowWriter {
     // What they depend on depends on values.
     this.#emitter.flush(scope, index - 1);
     const list = `[${shadows.join(", ")}]`;
-    if (node.op === "select") return this.#call("select", [list, this.#operand(a, scope), result]);
+    if (node.op === "select") return this.#call("select", [list, this.#emitter.operand(a, scope), result]);
     const decisive = node.op === "and" ? 0 : 1;
-    const values = `{ a: ${this.#operand(a, scope)}, b: ${this.#operand(b, scope)}, decisive: ${decisive} }`;
+    const values = `{ a: ${this.#emitter.operand(a, scope)}, b: ${this.#emitter.operand(b, scope)}, decisive: ${decisive} }`;
     this.#call("logical", [list, values, result]);
   }
 
@@ -173,7 +173,7 @@ export class ShadowWriter {
         result,
         isOrigin: this.#origins.has(node),
       });
-      return this.#call("lane", [scope.active, place, this.#operand(by as Value, scope)]);
+      return this.#call("lane", [scope.active, place, this.#emitter.operand(by as Value, scope)]);
     }
     const isScan = node.op === "inclusiveSum" || node.op === "exclusiveSum";
     const shift = node.op === "exclusiveSum" ? 1 : 0;
@@ -193,14 +193,6 @@ export class ShadowWriter {
     if (shadows.length === 0) return;
     const place = this.#emitter.place(node, { what });
     for (const from of shadows) this.#call("use", [active, place, from]);
-  }
-
-  /** A number for each lane (LaneOperand). */
-  #operand(value: Value, scope: Scope): string {
-    const uniform = this.#emitter.uniform(value);
-    if (uniform !== null) return `{ registers: null, first: 0, value: ${uniform} }`;
-    const { file, at } = this.#emitter.registers(value, scope);
-    return `{ registers: subgroup.${file}, first: ${at}, value: 0 }`;
   }
 
   #call(name: string, args: readonly (string | number | boolean)[]): void {

@@ -96,10 +96,10 @@ export class LaunchContext {
 
   /** Whether nobody has written an element, in shared memory since the workgroup began. */
   isUnwritten(memory: number, element: number): boolean {
-    const { space, storage } = this.bindings[memory] as Binding;
+    const { space, storage, fresh } = this.bindings[memory] as Binding;
     const written = storage.writeTime[element];
     if (written === undefined) return false;
-    return space === "shared" ? written < this.time.workgroupStart : written === 0;
+    return space === "shared" ? written < this.time.workgroupStart : fresh && written === 0;
   }
 
   /** A memory's name, for messages. */

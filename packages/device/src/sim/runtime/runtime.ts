@@ -4,6 +4,7 @@
  */
 
 import type { PhaseBarrier } from "@evolver/kernel";
+import type { Guard } from "../analysis/guards.ts";
 import { AccessFindings } from "./access-findings.ts";
 import { LaunchContext } from "./context.ts";
 import type { LaunchFacts } from "./context.ts";
@@ -12,12 +13,15 @@ import { CopyFindings } from "./copy-findings.ts";
 import { HappensBefore } from "./happens-before.ts";
 import { Phases } from "./phases.ts";
 import { Races } from "./races.ts";
+import { Reach } from "./reach.ts";
 import { Shadows } from "./shadows.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 
 export interface RuntimeOptions extends LaunchFacts {
   readonly subgroups: readonly Subgroup[];
   readonly phaseBarriers: readonly PhaseBarrier[];
+  /** Branches whose reach is watched. */
+  readonly guards: readonly Guard[];
   /** Whether races are sought with vector clocks. */
   readonly withClocks: boolean;
 }
@@ -31,6 +35,7 @@ export class Runtime {
   readonly copies: CopiesInFlight;
   readonly phases: Phases;
   readonly shadows: Shadows;
+  readonly reach: Reach;
   readonly #withClocks: boolean;
 
   constructor(options: RuntimeOptions) {
@@ -46,6 +51,7 @@ export class Runtime {
     this.findings = new AccessFindings(context);
     this.copyFindings = report;
     this.shadows = new Shadows(context);
+    this.reach = new Reach(context, options.guards);
     this.copies = copies;
     this.phases = new Phases({ barriers: phaseBarriers, subgroups, order, withClocks, copies, report });
     this.#withClocks = withClocks;

@@ -5,6 +5,9 @@ import { Readers } from "./readers.ts";
 
 const NONE = new Int32Array(0);
 
+/** A time before every launch (time.ts), and later than that of elements which nobody ever wrote. */
+const BEFORE_ALL = 1;
+
 /**
  * One for each buffer, whatever parameters it is passed for, so that aliases share it. Times and access ids (access-id.ts)
  * are of the last accesses to each element, for the checks (codegen/checks.ts); arrays that a launch does not need stay
@@ -16,7 +19,7 @@ export class Storage {
   generation = 0;
   /** Marks of counted sectors (global) or words (shared). */
   stamps = NONE;
-  /** The last write: when, and by whom. */
+  /** The last write: when, or 0 where there was none, and by whom. */
   writeTime = NONE;
   writer = NONE;
   /** The last interval in which it was read, and two readers of that interval; -1 where there is no second one. */
@@ -90,10 +93,22 @@ export class Storage {
     this.copiesFrom.fill(0);
   }
 
-  /** Forgets everything that is marked with times or stamps. */
+  /** Counts elements as written before all launches. */
+  markWritten(from: number, to: number): void {
+    for (let i = from; i < to; i++) this.writeTime[i] ||= BEFORE_ALL;
+  }
+
+  /** Puts back what markWritten() and launches have changed since; none may have been known then. */
+  restoreWrites(before: Int32Array): void {
+    if (before.length === this.writeTime.length) this.writeTime.set(before);
+    else this.writeTime.fill(0);
+  }
+
+  /** Forgets everything that is marked with times or stamps, apart from which elements were ever written. */
   forget(): void {
     const { stamps, writeTime, readTime, earlierReadTime, readers } = this;
-    for (const marks of [stamps, writeTime, readTime, earlierReadTime, readers.heads]) marks.fill(0);
+    for (let i = 0; i < writeTime.length; i++) if (writeTime[i] !== 0) writeTime[i] = BEFORE_ALL;
+    for (const marks of [stamps, readTime, earlierReadTime, readers.heads]) marks.fill(0);
   }
 }
 
@@ -107,15 +122,18 @@ export interface Binding {
   readonly checked: boolean;
   /** Whether anybody reads it other than atomically. */
   readonly isRead: boolean;
+  /** Whether it is a buffer in which elements that nobody wrote may not be read. */
+  readonly fresh: boolean;
 }
 
 /** A binding as generated code has it: one flat record, whose fields it takes out where a function begins. */
-export const memoryRecord = ({ storage, counts, checked, isRead }: Binding) => ({
+export const memoryRecord = ({ storage, counts, checked, isRead, fresh }: Binding) => ({
   data: storage.array,
   length: storage.array.length,
   counts,
   checked,
   isRead,
+  fresh,
   stamps: storage.stamps,
   writeTime: storage.writeTime,
   writer: storage.writer,
