@@ -43,6 +43,7 @@ export async function exampleSelftest(kernel: Kernel, ir: KernelIR): Promise<Exa
     await program.run({ workgroups, args } as unknown as Launch);
     const after = await readBuffers(args);
     const buffers = program.ir.params.flatMap((param): [string, number | SelftestBuffer][] => {
+      if (param.kind === "scalar" && param.lengthOf !== null) return [];
       const value = args[param.name];
       if (typeof value === "number") return [[param.name, value]];
       const initial = before[param.name] as AnyTypedArray;

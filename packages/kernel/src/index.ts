@@ -39,11 +39,5 @@ export type { Xyz } from "./frontend/indices.ts";
 export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phase-barriers.ts";
 export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
 export { RegisterArray, Var } from "./frontend/variable.ts";
-export {
-  AtomicArray,
-  SharedArray,
-  type AtomicOptions,
-  type Buffer,
-  type View,
-  type ViewOptions,
-} from "./frontend/memory.ts";
+export { AtomicArray, type AtomicOptions } from "./frontend/atomic-array.ts";
+export { SharedArray, type Buffer, type View, type ViewOptions } from "./frontend/memory.ts";

@@ -62,7 +62,7 @@ class Generator {
   kernel(): KernelIR {
     const params = this.#some().map((_, i): Param => {
       const name = `param${i}`;
-      if (this.#pick(fc.boolean)) return { kind: "scalar", name, type: this.#of(wordTypes) };
+      if (this.#pick(fc.boolean)) return { kind: "scalar", name, type: this.#of(wordTypes), lengthOf: null };
       const memory: GlobalMemory = {
         space: "global",
         name,

@@ -151,7 +151,7 @@ describe("types", () => {
     [
       "a parameter read as another type",
       (d) => {
-        d.params.push({ kind: "scalar", name: "n", type: "u32" });
+        d.params.push({ kind: "scalar", name: "n", type: "u32", lengthOf: null });
         d.emit({ kind: "param", name: "n", result: d.value("f32") });
       },
       /param n gives f32, but the parameter is u32/,

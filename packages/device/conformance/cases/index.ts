@@ -9,6 +9,7 @@ import { copyCases } from "./copies.ts";
 import { conversionCases } from "./conversion.ts";
 import { deviceCases } from "./device.ts";
 import { floatCases } from "./float.ts";
+import { guardedCases } from "./guarded.ts";
 import { halfCases } from "./half.ts";
 import { integerCases } from "./integer.ts";
 import { launchCases } from "./launches.ts";
@@ -28,6 +29,7 @@ export const cases: readonly Case[] = [
   ...bufferCases,
   ...viewCases,
   ...sharedCases,
+  ...guardedCases,
   ...controlCases,
   ...loopCases,
   ...launchCases,

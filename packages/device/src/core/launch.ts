@@ -9,6 +9,7 @@ import {
   stepParameters,
   type BufferParam,
   type KernelIR,
+  type Param,
   type ScalarParam,
   type WordType,
 } from "@evolver/kernel";
@@ -47,7 +48,7 @@ export function resolveLaunch<B extends OwnedBuffer>(
   const workgroupCount = workgroups[0] * workgroups[1] * workgroups[2];
   const args: Readonly<Record<string, unknown>> = launch.args ?? {};
   const where = [ir.site.location];
-  const names = ir.params.map((param) => param.name);
+  const names = givenParams(ir).map((param) => param.name);
   for (const name of Object.keys(args)) {
     if (names.includes(name)) continue;
     throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${ir.name}" has no parameter "${name}"`, {
@@ -57,7 +58,7 @@ export function resolveLaunch<B extends OwnedBuffer>(
   }
   const scalars: Record<string, number> = {};
   const buffers: Record<string, B> = {};
-  for (const param of ir.params) {
+  for (const param of givenParams(ir)) {
     const value = args[param.name];
     if (value === undefined)
       throw new EvolverError(
@@ -68,6 +69,9 @@ export function resolveLaunch<B extends OwnedBuffer>(
     if (param.kind === "scalar") scalars[param.name] = resolveScalar(ir, param, value);
     else buffers[param.name] = resolveBuffer(ir, param, value, owner, bufferType);
   }
+  for (const param of ir.params)
+    if (param.kind === "scalar" && param.lengthOf !== null)
+      scalars[param.name] = resolveScalar(ir, param, (buffers[param.lengthOf] as B).length);
   refuseAliases(ir, buffers);
   return {
     workgroups,
@@ -77,6 +81,10 @@ export function resolveLaunch<B extends OwnedBuffer>(
     buffers,
   };
 }
+
+/** The parameters that a launch gives: all but the lengths of its buffers. */
+export const givenParams = (ir: KernelIR): readonly Param[] =>
+  ir.params.filter((param) => param.kind === "buffer" || param.lengthOf === null);
 
 function resolveWorkgroups(
   ir: KernelIR,

@@ -15,6 +15,7 @@ import {
 } from "../core/device.ts";
 import { newArray } from "../core/arrays.ts";
 import { invalid, shown } from "../core/invalid.ts";
+import { givenParams } from "../core/launch.ts";
 import { nans } from "./bits.ts";
 import type { BindOptions, BoundPlan, LaunchChange, Sampling } from "./bound.ts";
 import { checkLaunches, checkPlan } from "./check.ts";
@@ -245,7 +246,7 @@ class Binding implements BoundPlan {
   }
 
   #request({ kernel, workgroups, args: given }: PlanLaunch): Launch {
-    const { params } = this.plan.kernels[kernel] as Plan["kernels"][number];
+    const params = givenParams(this.plan.kernels[kernel] as Plan["kernels"][number]);
     const args: Record<string, number | DeviceBuffer> = {};
     for (const { name } of params) {
       const argument = given[name] as PlanArgument;

@@ -22,6 +22,7 @@ import type {
   TypeDescriptor,
 } from "@evolver/kernel";
 import { invalid, shown } from "../core/invalid.ts";
+import { givenParams } from "../core/launch.ts";
 import { checkLaunches, checkPlan, planInvalid } from "./check.ts";
 import { workgroupCounts } from "./plan.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanBuild, PlanLaunch, PlanTypes } from "./plan.ts";
@@ -162,7 +163,7 @@ function checkLaunchCall(
 }
 
 function argumentsOf(ir: KernelIR, args: Readonly<Record<string, unknown>>): PlanLaunch["args"] {
-  const names = new Set(ir.params.map(({ name }) => name));
+  const names = new Set(givenParams(ir).map(({ name }) => name));
   for (const name of Object.keys(args))
     if (!names.has(name))
       throw planInvalid(

@@ -8,7 +8,7 @@ import { elementTypes, type KernelIR } from "@evolver/kernel";
 import { isElementType } from "../core/arrays.ts";
 import type { DeviceBuffer } from "../core/device.ts";
 import { shown } from "../core/invalid.ts";
-import { refuseAliases, resolveScalar } from "../core/launch.ts";
+import { givenParams, refuseAliases, resolveScalar } from "../core/launch.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanLaunch } from "./plan.ts";
 
 const ROLES: readonly unknown[] = ["input", "output", "scratch"];
@@ -82,7 +82,7 @@ function checkArguments(
   buffers: ReadonlyMap<string, PlanBuffer>,
 ): void {
   const listed = [...buffers.keys()].join(", ") || "no buffers";
-  for (const param of kernel.params) {
+  for (const param of givenParams(kernel)) {
     const { name } = param;
     const argument: unknown = args[name];
     if (param.kind === "scalar") {
@@ -124,7 +124,7 @@ export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceB
   for (const { kernel: index, args } of plan.launches) {
     const kernel = plan.kernels[index] as KernelIR;
     const passed: Record<string, unknown> = {};
-    for (const param of kernel.params) {
+    for (const param of givenParams(kernel)) {
       const argument = args[param.name] as PlanArgument;
       if (param.kind === "scalar") resolveScalar(kernel, param, argument);
       if (param.kind === "scalar" || typeof argument === "number") continue;

@@ -28,6 +28,10 @@ export function checkHeader(ir: KernelIR): void {
     checkName(param.name, "parameter");
     if (param.kind === "scalar") {
       if (!wordTypes.includes(param.type)) fail(`parameter ${param.name} has type ${param.type}`);
+      const { lengthOf } = param;
+      if (lengthOf === null) continue;
+      if (param.type !== "u32" || !ir.params.some(({ kind, name }) => kind === "buffer" && name === lengthOf))
+        fail(`parameter ${param.name} is the length of ${lengthOf}, which is no buffer, or it is not u32`);
       continue;
     }
     const { memory } = param;

@@ -6,8 +6,9 @@ import { SUBGROUP_SIZES } from "../ir/limits.ts";
 import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
 import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
 import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
+import { AtomicArray } from "./atomic-array.ts";
 import { Gpu } from "./gpu.ts";
-import { AtomicArray, MutableBuffer, type Buffer } from "./memory.ts";
+import { MutableBuffer, type Buffer } from "./memory.ts";
 import type { BufferDescriptor, Params, TypeDescriptor } from "./params.ts";
 import { note, Recorder } from "./recorder.ts";
 import { wrap, type ScalarOf } from "./scalar.ts";
@@ -120,7 +121,7 @@ export class Kernel<P extends Params = Params> {
     this.#run(recorder, symbols, new Gpu(recorder, size, options));
     const ir: KernelIR = Object.freeze({
       name: this.name,
-      params: Object.freeze(params),
+      params: Object.freeze([...params, ...recorder.lengths]),
       workgroupSize: size,
       subgroupSize: subgroup,
       uniformity,
@@ -162,7 +163,7 @@ function declare(
   descriptor: TypeDescriptor<WordType> | BufferDescriptor<ElementType, Access, boolean>,
 ): [Param, () => unknown] {
   if (descriptor.kind === "type") {
-    const param: Param = Object.freeze({ kind: "scalar", name, type: descriptor.type });
+    const param: Param = Object.freeze({ kind: "scalar", name, type: descriptor.type, lengthOf: null });
     return [param, () => wrap(recorder.parameter(name, descriptor.type))];
   }
   const { element, access, atomic } = descriptor;

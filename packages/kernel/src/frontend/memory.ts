@@ -1,109 +1,17 @@
 /**
- * Memory as a kernel's body sees it: buffers (global memory of the caller), shared arrays (of the workgroup), views
- * with strides over buffers, and atomic memory. Which methods exist depends on the access that was declared.
+ * Memory as a kernel's body sees it: buffers (global memory of the caller), shared arrays (of the workgroup), and views
+ * with strides over buffers. Which methods exist depends on the access that was declared.
  */
 
 import { EvolverError } from "@evolver/base";
-import { atomicOps, type AtomicOp } from "../ir/atomics.ts";
-import type { AccessWidth, MemoryOrder } from "../ir/nodes.ts";
 import { captureSite, type Site } from "../ir/site.ts";
-import { elementBytes, isFloat } from "../ir/types.ts";
-import type { Access, ElementType, Memory, SharedMemory, Value, WordType } from "../ir/types.ts";
+import type { Access, ElementType, GlobalMemory, Memory, SharedMemory, Value } from "../ir/types.ts";
+import { Elements, flat, zipped } from "./elements.ts";
+import type { Bound } from "./guarded.ts";
 import type { Layout } from "./layout.ts";
-import type { Handle, Recorder } from "./recorder.ts";
-import { lift, Offset, Scalar, toOffset, wrap, type Index, type Operand, type ScalarOf } from "./scalar.ts";
+import type { Recorder } from "./recorder.ts";
+import { Offset, toOffset, wrap, type Index, type Operand, type ScalarOf, type U32 } from "./scalar.ts";
 import { Vec, type VecWidth, type WidthOf } from "./vector.ts";
-
-/** Turns the indices that a user writes into an element offset. */
-interface Addressing {
-  readonly rank: number;
-  offset(indices: readonly Index[]): Index | Offset;
-}
-
-const MAX_ACCESS_BYTES = 16;
-
-const flat: Addressing = { rank: 1, offset: ([index]) => index as Index };
-
-/** Elements in memory, addressed by one or more indices. All access goes through here. */
-abstract class Elements<E extends ElementType> {
-  protected readonly recorder: Recorder;
-  protected readonly memory: Memory;
-  protected readonly addressing: Addressing;
-
-  constructor(recorder: Recorder, memory: Memory, addressing: Addressing) {
-    this.recorder = recorder;
-    this.memory = memory;
-    this.addressing = addressing;
-  }
-
-  protected load(indices: readonly Index[], width: AccessWidth): ScalarOf<E>[] {
-    const site = captureSite();
-    this.#checkWidth(width, site);
-    this.#checkAccess("read", site);
-    const index = this.address(indices, site);
-    const results = Array.from({ length: width }, () => this.recorder.define(this.memory.element, site));
-    const values = Object.freeze(results.map((result) => result.value));
-    this.recorder.emit({ kind: "load", memory: this.memory, index, results: values }, site);
-    return results.map((result) => wrap(result));
-  }
-
-  protected store(indices: readonly Index[], operands: readonly Operand<E>[]): void {
-    const site = captureSite();
-    this.#checkWidth(operands.length, site);
-    this.#checkAccess("write", site);
-    const index = this.address(indices, site);
-    const values = operands.map((operand) => this.lifted(operand, site));
-    this.recorder.emit({ kind: "store", memory: this.memory, index, values: Object.freeze(values) }, site);
-  }
-
-  protected address(indices: readonly Index[], site: Site): Value {
-    if (indices.length !== this.addressing.rank) {
-      throw new EvolverError(
-        "INVALID_INDEX",
-        `"${this.memory.name}" takes ${this.addressing.rank} ${this.addressing.rank === 1 ? "index" : "indices"}, not ${indices.length}`,
-        { where: [site.location] },
-      );
-    }
-    return this.recorder.within(site, () => {
-      const offset = this.addressing.offset(indices);
-      return this.recorder.use(offset instanceof Scalar ? offset : lift(this.recorder, offset, "u32"), site);
-    });
-  }
-
-  protected lifted(operand: Operand<E> | Scalar, site: Site): Value {
-    const value = this.recorder.use(
-      lift(this.recorder, operand as Scalar | number, this.memory.element),
-      site,
-    );
-    if (value.type === this.memory.element) return value;
-    throw new EvolverError(
-      "TYPE_MISMATCH",
-      `"${this.memory.name}" holds ${this.memory.element}, not ${value.type}`,
-      {
-        where: [site.location],
-        hint: `conversions are explicit: to${this.memory.element.toUpperCase()}()`,
-      },
-    );
-  }
-
-  #checkWidth(width: number, site: Site): void {
-    const { name, element } = this.memory;
-    if (width * elementBytes(element) <= MAX_ACCESS_BYTES) return;
-    throw new EvolverError("INVALID_VECTOR", `"${name}" cannot be accessed by ${width} ${element} at once`, {
-      where: [site.location],
-      hint: "one access moves at most 16 bytes: 4 elements of f32, i32 and u32, 8 of f16 and bf16",
-    });
-  }
-
-  #checkAccess(action: "read" | "write", site: Site): void {
-    const { memory } = this;
-    if (memory.space === "shared" || memory.access === "read_write" || memory.access === action) return;
-    throw new EvolverError("ACCESS_DENIED", `buffer "${memory.name}" is declared "${memory.access}"`, {
-      where: [site.location],
-      hint: `declare it buffer(${memory.element}, "read_write") to ${action} it as well`,
-    });
-  }
-}
 
 type WithValue<V> = [...indices: Index[], value: V];
 
@@ -112,6 +20,21 @@ class MutableElements<E extends ElementType> extends Elements<E> {
   /** The element at the given indices. */
   get(...indices: Index[]): ScalarOf<E> {
     return this.load(indices, 1)[0] as ScalarOf<E>;
+  }
+
+  /** The element at the given indices where these are inside, and the value that comes last elsewhere: a branch. */
+  getOr(...indicesAndValue: WithValue<Operand<E>>): ScalarOf<E> {
+    const otherwise = indicesAndValue.at(-1) as Operand<E>;
+    const indices = indicesAndValue.slice(0, -1) as Index[];
+    return this.loadOr(indices, 1, otherwise, captureSite())[0] as ScalarOf<E>;
+  }
+
+  /** `width` consecutive elements, and the value or the vector's component that comes last for each that is not inside. */
+  getVecOr<N extends WidthOf<E>>(width: N, ...indicesAndValue: WithValue<Operand<E> | Vec<E, N>>): Vec<E, N> {
+    const given = indicesAndValue.at(-1) as Operand<E> | Vec<E, N>;
+    const otherwise = given instanceof Vec ? (given.components as readonly Operand<E>[]) : given;
+    const indices = indicesAndValue.slice(0, -1) as Index[];
+    return new Vec(width, this.loadOr(indices, width, otherwise, captureSite()));
   }
 
   /** `width` consecutive elements from the given indices on; the offset is a multiple of the width. */
@@ -140,22 +63,37 @@ class MutableElements<E extends ElementType> extends Elements<E> {
 export interface ViewOptions {
   /** Elements between neighbours along each dimension, outermost first: run-time or build-time. */
   readonly strides: readonly Index[];
+  /** Indices along each dimension, from 0: run-time or build-time. `getOr` needs them. */
+  readonly extents?: readonly Index[];
   /** Element offset of the origin. */
   readonly offset?: Index | Offset;
+}
+
+interface Strided {
+  readonly strides: readonly Index[];
+  readonly origin: Offset | 0;
+  readonly extents: readonly Index[] | null;
+  readonly fixed?: readonly Bound[];
 }
 
 /** An n-dimensional view of a buffer. Offsets are exact, also beyond 32 bits. */
 export class MutableView<E extends ElementType> extends MutableElements<E> {
   readonly #strides: readonly Index[];
   readonly #origin: Offset | 0;
+  readonly #extents: readonly Index[] | null;
+  /** The dimensions that at() fixed, where extents are known. */
+  readonly #fixed: readonly Bound[];
 
-  constructor(recorder: Recorder, memory: Memory, strides: readonly Index[], origin: Offset | 0) {
+  constructor(recorder: Recorder, memory: Memory, { strides, origin, extents, fixed = [] }: Strided) {
     super(recorder, memory, {
       rank: strides.length,
       offset: (indices) => strided(recorder, indices, strides, origin),
+      bounds: (indices) => (extents === null ? null : [...fixed, ...zipped(indices, extents)]),
     });
     this.#strides = strides;
     this.#origin = origin;
+    this.#extents = extents;
+    this.#fixed = fixed;
   }
 
   get rank(): number {
@@ -176,12 +114,13 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
     }
     const used = this.#strides.slice(0, leading.length);
     const origin = strided(this.recorder, leading, used, this.#origin);
-    return new MutableView(
-      this.recorder,
-      this.memory,
-      this.#strides.slice(leading.length),
-      origin === 0 ? 0 : toOffset(this.recorder, origin),
-    );
+    const extents = this.#extents;
+    return new MutableView(this.recorder, this.memory, {
+      strides: this.#strides.slice(leading.length),
+      origin: origin === 0 ? 0 : toOffset(this.recorder, origin),
+      extents: extents?.slice(leading.length) ?? null,
+      fixed: extents === null ? [] : [...this.#fixed, ...zipped(leading, extents)],
+    });
   }
 }
 
@@ -216,19 +155,40 @@ function strided(
 
 /** A buffer parameter, addressed by one index or through views. */
 export class MutableBuffer<E extends ElementType> extends MutableElements<E> {
-  constructor(recorder: Recorder, memory: Memory) {
-    super(recorder, memory, flat);
+  readonly #global: GlobalMemory;
+
+  constructor(recorder: Recorder, memory: GlobalMemory) {
+    super(
+      recorder,
+      memory,
+      flat(() => wrap(recorder.length(memory))),
+    );
+    this.#global = memory;
+  }
+
+  /** The number of elements of the buffer that a launch passes. Emitted code has a parameter for it. */
+  get length(): U32 {
+    return wrap(this.recorder.length(this.#global));
   }
 
   /** An n-dimensional view; the last dimension usually has stride 1. */
-  view(options: ViewOptions): MutableView<E> {
-    const { offset } = options;
+  view({ strides, extents, offset }: ViewOptions): MutableView<E> {
+    if (extents !== undefined && extents.length !== strides.length)
+      throw new EvolverError(
+        "INVALID_VIEW",
+        `a view of "${this.memory.name}" has ${strides.length} strides and ${extents.length} extents`,
+        { where: [captureSite().location], hint: "give one extent for each stride" },
+      );
     const origin = offset === undefined || offset === 0 ? 0 : toOffset(this.recorder, offset);
-    return new MutableView(this.recorder, this.memory, [...options.strides], origin);
+    return new MutableView(this.recorder, this.memory, {
+      strides: [...strides],
+      origin,
+      extents: extents === undefined ? null : [...extents],
+    });
   }
 }
 
-type Readable = "get" | "getVec";
+type Readable = "get" | "getVec" | "getOr" | "getVecOr";
 type Writable = "set" | "setVec";
 type Allowed<A extends Access> = A extends "read"
   ? Readable
@@ -242,7 +202,10 @@ export type View<E extends ElementType, A extends Access> = Pick<MutableView<E>,
 };
 
 /** A buffer with the methods that its access allows. */
-export type Buffer<E extends ElementType, A extends Access> = Pick<MutableBuffer<E>, Allowed<A>> & {
+export type Buffer<E extends ElementType, A extends Access> = Pick<
+  MutableBuffer<E>,
+  Allowed<A> | "length"
+> & {
   view(options: ViewOptions): View<E, A>;
 };
 
@@ -253,7 +216,11 @@ export class SharedArray<E extends ElementType> extends MutableElements<E> {
   readonly #shared: SharedMemory;
 
   constructor(recorder: Recorder, memory: SharedMemory, layout: Layout) {
-    super(recorder, memory, { rank: layout.shape.length, offset: (indices) => layout.offset(indices) });
+    super(recorder, memory, {
+      rank: layout.shape.length,
+      offset: (indices) => layout.offset(indices),
+      bounds: (indices) => zipped(indices, layout.shape),
+    });
     this.layout = layout;
     this.#shared = memory;
   }
@@ -261,89 +228,5 @@ export class SharedArray<E extends ElementType> extends MutableElements<E> {
   /** For gpu.uniformLoad and gpu.copies. */
   override resolve(indices: readonly Index[], site: Site): { memory: SharedMemory; index: Value } {
     return { memory: this.#shared, index: this.address(indices, site) };
-  }
-}
-
-export interface AtomicOptions {
-  /** "relaxed" (the default) orders nothing else; see MemoryOrder. */
-  readonly order?: MemoryOrder;
-}
-
-/** Integers (or f32 sums) that invocations change atomically; operations return the old value. */
-export class AtomicArray<E extends WordType> extends Elements<E> {
-  constructor(recorder: Recorder, memory: Memory) {
-    super(recorder, memory, flat);
-  }
-
-  /** The value now. Spin on it with order "acquire" to see what the storing invocation wrote before. */
-  get(index: Index, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("load", index, [], options) as ScalarOf<E>;
-  }
-  /** Replaces the value. With order "release" what this invocation wrote before becomes visible to acquirers. */
-  set(index: Index, value: Operand<E>, options?: AtomicOptions): void {
-    this.#atomic("store", index, [value], options);
-  }
-  add(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("add", index, [value], options) as ScalarOf<E>;
-  }
-  min(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("min", index, [value], options) as ScalarOf<E>;
-  }
-  max(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("max", index, [value], options) as ScalarOf<E>;
-  }
-  and(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("and", index, [value], options) as ScalarOf<E>;
-  }
-  or(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("or", index, [value], options) as ScalarOf<E>;
-  }
-  xor(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("xor", index, [value], options) as ScalarOf<E>;
-  }
-  exchange(index: Index, value: Operand<E>, options?: AtomicOptions): ScalarOf<E> {
-    return this.#atomic("exchange", index, [value], options) as ScalarOf<E>;
-  }
-  /** Stores `desired` where the value is `expected`; returns the old value either way. */
-  compareExchange(
-    index: Index,
-    expected: Operand<E>,
-    desired: Operand<E>,
-    options?: AtomicOptions,
-  ): ScalarOf<E> {
-    return this.#atomic("compareExchange", index, [expected, desired], options) as ScalarOf<E>;
-  }
-
-  #atomic(
-    op: AtomicOp,
-    index: Index,
-    operands: readonly Operand<E>[],
-    options: AtomicOptions = {},
-  ): Scalar | null {
-    const site = captureSite();
-    const { element } = this.memory;
-    if (isFloat(element) && !atomicOps[op].floats) {
-      throw new EvolverError("TYPE_MISMATCH", `atomic ${op} does not exist for ${element}`, {
-        where: [site.location],
-        hint: "f32 memory has atomic load, store, add and exchange; the rest needs i32 or u32",
-      });
-    }
-    const address = this.address([index], site);
-    const values = Object.freeze(operands.map((operand) => this.lifted(operand, site)));
-    const result: Handle | null =
-      atomicOps[op].access === "write" ? null : this.recorder.define(element, site);
-    this.recorder.emit(
-      {
-        kind: "atomic",
-        op,
-        memory: this.memory,
-        index: address,
-        operands: values,
-        result: result?.value ?? null,
-        order: options.order ?? "relaxed",
-      },
-      site,
-    );
-    return result === null ? null : wrap(result);
   }
 }

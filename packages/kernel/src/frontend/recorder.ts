@@ -13,7 +13,9 @@ import { nameOf, namesAt } from "../ir/source-names.ts";
 import {
   elementTypes,
   scalarTypes,
+  type GlobalMemory,
   type PhaseBarrier,
+  type ScalarParam,
   type ScalarType,
   type SharedMemory,
   type Value,
@@ -65,6 +67,8 @@ export class Recorder {
   readonly site: Site;
   readonly shared: SharedMemory[] = [];
   readonly phaseBarriers: PhaseBarrier[] = [];
+  /** Parameters that hold the lengths of buffers, for those that the body asks for. */
+  readonly lengths: ScalarParam[] = [];
   /** Names of parameters, which no other memory has. */
   readonly #taken: ReadonlySet<string>;
   readonly #root: Frame;
@@ -197,7 +201,7 @@ export class Recorder {
    */
   freeName(site: Site, otherwise: string, suffixes: readonly string[] = [""]): string {
     const wanted = namesAt(site.location).whole;
-    const all = [...this.shared, ...this.phaseBarriers].map(({ name }) => name);
+    const all = [...this.shared, ...this.phaseBarriers, ...this.lengths].map(({ name }) => name);
     const isTaken = (name: string): boolean =>
       suffixes.some((suffix) => this.#taken.has(name + suffix) || all.includes(name + suffix));
     if (wanted === null) return otherwise;
@@ -236,6 +240,18 @@ export class Recorder {
       result,
       name,
     }));
+  }
+
+  /** The number of elements of a buffer. */
+  length({ name }: GlobalMemory): Handle {
+    let param = this.lengths.find(({ lengthOf }) => lengthOf === name);
+    if (param === undefined) {
+      let own = `${name}Length`;
+      while (this.#taken.has(own)) own += "_";
+      param = Object.freeze({ kind: "scalar", name: own, type: "u32", lengthOf: name });
+      this.lengths.push(param);
+    }
+    return this.parameter(param.name, "u32");
   }
 
   /** Checks that a value may be used here, marks it as used, and returns it. */

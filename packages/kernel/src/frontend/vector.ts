@@ -1,7 +1,7 @@
 /** Vectors of 2 or 4 scalars, or 8 of two bytes: what wide loads give and wide stores take. Immutable; arithmetic is by component. */
 
 import { EvolverError } from "@evolver/base";
-import { captureSite } from "../ir/site.ts";
+import { captureSite, type Site } from "../ir/site.ts";
 import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
 import { fma } from "./functions.ts";
 import type { BF16, F16, F32, Float, Operand, ScalarOf } from "./scalar.ts";
@@ -10,6 +10,20 @@ export type VecWidth = 2 | 4 | 8;
 
 /** The widths that exist for a type: 16 bytes at most. */
 export type WidthOf<T extends NumericType> = T extends HalfType ? VecWidth : 2 | 4;
+
+const WIDTHS: readonly number[] = [2, 4, 8] satisfies VecWidth[];
+
+export const isVecWidth = (width: number): width is VecWidth => WIDTHS.includes(width);
+
+/** No target moves three elements at once: WGSL gives a vec3 the room of four, and CUDA reads a float3 one by one. */
+export const noSuchWidth = (width: number, site: Site): EvolverError =>
+  new EvolverError("INVALID_VECTOR", `there are no vectors of ${width}`, {
+    where: [site.location],
+    hint:
+      width === 3
+        ? "vectors have 2 or 4 components, or 8 of two bytes: use a vector of 4 with one component unused, or three scalars"
+        : "vectors have 2 or 4 components, or 8 of two bytes",
+  });
 
 export class Vec<T extends NumericType, N extends VecWidth> {
   readonly width: N;
@@ -102,7 +116,8 @@ export function vec<T extends HalfType>(
 ): Vec<T, 8>;
 export function vec<T extends NumericType>(...components: ScalarOf<T>[]): Vec<T, VecWidth> {
   const { length } = components;
-  return new Vec(length === 2 ? 2 : length === 8 ? 8 : 4, components);
+  if (!isVecWidth(length)) throw noSuchWidth(length, captureSite(true));
+  return new Vec(length, components);
 }
 
 /** acc + Σ a[k]·b[k], a chain of fma in the order of the components. */

@@ -45,7 +45,7 @@ import {
 } from "./types.ts";
 
 const FORMAT = "evolver-kernel-ir";
-const VERSION = 2;
+const VERSION = 3;
 
 /** Deeper nesting than any kernel has; a limit, so that hostile text cannot overflow the stack. */
 const MAX_DEPTH = 256;
@@ -81,7 +81,11 @@ const headerFields: Omit<Fields<Header>, "params"> = {
   variableCount: count(),
 };
 
-const scalarParam: Fields<Omit<ScalarParam, "kind">> = { name: text(), type: choice(...wordTypes) };
+const scalarParam: Fields<Omit<ScalarParam, "kind">> = {
+  name: text(),
+  type: choice(...wordTypes),
+  lengthOf: optional(text<string>()),
+};
 const bufferParam: Fields<Omit<GlobalMemory, "space">> = {
   name: text(),
   element,

@@ -209,7 +209,8 @@ class Printer {
 }
 
 function printParam(param: Param): string {
-  if (param.kind === "scalar") return `${param.name}: ${param.type}`;
+  if (param.kind === "scalar")
+    return `${param.name}: ${param.type}${param.lengthOf === null ? "" : ` = length of ${param.lengthOf}`}`;
   const { access, atomic, element } = param.memory;
   return `${param.name}: ${access} ${atomic ? "atomic " : ""}${element}[]`;
 }

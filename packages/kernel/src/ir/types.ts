@@ -296,6 +296,8 @@ export interface ScalarParam {
   readonly kind: "scalar";
   readonly name: string;
   readonly type: WordType;
+  /** The buffer parameter whose number of elements it is: no launch gives it, the device does. Null for all others. */
+  readonly lengthOf: string | null;
 }
 
 export interface BufferParam {

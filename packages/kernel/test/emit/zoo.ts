@@ -503,7 +503,23 @@ const numbersOf = (a: F16): F32 => a.toF32().mul(3);
 const halfs = halves("halfs", f16, (x) => x.toF16());
 const brains = halves("brains", bf16, (x) => x.toBF16());
 
+/** Reads up to the ends of a buffer, a view and shared memory. */
+const guarded = kernel(
+  "guarded",
+  { params: { x: buffer(f32), h: buffer(f16), y: buffer(f32, "write"), rows: i32 }, workgroup: [64] },
+  ({ x, h, y, rows }, gpu) => {
+    const i = gpu.globalId.x;
+    const tile = gpu.shared(f32, 64);
+    tile.set(gpu.localIndex, x.getOr(i.toI32().sub(1), -1));
+    gpu.barrier();
+    const view = x.view({ strides: [8, 1], extents: [rows, 8] });
+    const four = x.getVecOr(4, i.mul(4), tile.getOr(gpu.localIndex.add(1), 0));
+    y.setVec(i.mul(4), four.add(view.getOr(rows, i, 0)).add(h.getVecOr(2, i.mul(2), 1).y.toF32()));
+  },
+);
+
 export const zoo = {
+  guarded,
   saxpy,
   floats,
   signed,

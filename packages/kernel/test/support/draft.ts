@@ -72,7 +72,7 @@ export class Draft {
   }
 
   param(name: string, type: "f32" | "i32" | "u32"): Value {
-    this.params.push({ kind: "scalar", name, type });
+    this.params.push({ kind: "scalar", name, type, lengthOf: null });
     const result = this.value(type);
     this.#front.push({ kind: "param", name, result, site: this.site() });
     return result;

@@ -11,7 +11,8 @@ import type { Entry } from "./target.ts";
 /** What the kernel is, for people; `notes` are lines of the target's own. */
 export function headerComment(ir: KernelIR, notes: readonly string[] = []): string {
   const params = ir.params.map((param) => {
-    if (param.kind === "scalar") return `  ${param.name}: ${param.type}`;
+    if (param.kind === "scalar")
+      return `  ${param.name}: ${param.type}${param.lengthOf === null ? "" : `, the number of elements of ${param.lengthOf}`}`;
     const { atomic, element, access } = param.memory;
     return `  ${param.name}: buffer of ${atomic ? "atomic " : ""}${element}, ${access}`;
   });

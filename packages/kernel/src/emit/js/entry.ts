@@ -46,7 +46,10 @@ function writeFunction(file: Lines, code: Code, body: Lines, suspends: boolean):
   file.add("export function run({ workgroups, args }) {", site);
   file.depth = 1;
   for (const param of ir.params) {
-    const given = `args.${param.name}`;
+    const given =
+      param.kind === "scalar" && param.lengthOf !== null
+        ? `args.${param.lengthOf}.length`
+        : `args.${param.name}`;
     if (param.kind === "buffer") file.add(`const ${code.memoryName(param.memory)} = ${given};`, site);
     else file.add(`const ${code.scalarName(param.name)} = ${converted(given, param.type)};`, site);
   }

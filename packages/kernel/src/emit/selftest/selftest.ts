@@ -8,7 +8,7 @@ import { NATIVE_GRID } from "../cpp/hosts.ts";
 import type { EmitTarget } from "../targets.ts";
 import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
-import { checkSelftest, type Selftest } from "./spec.ts";
+import { checkSelftest, withLengths, type Selftest } from "./spec.ts";
 
 /** A self-test's file, in place of the kernel's own. */
 export type EmittedSelftest = Pick<Emitted, "target" | "source" | "entryPoint" | "lowering" | "subgroupSize">;
@@ -33,6 +33,7 @@ export function emitSelftest(
     });
   }
   checkSelftest(ir, selftest);
+  const complete = withLengths(ir, selftest);
   const [x, y, z] = selftest.workgroups;
   if (x * y * z > NATIVE_GRID.x || x * y * z < 1) {
     throw new EvolverError(
@@ -44,8 +45,8 @@ export function emitSelftest(
   const emitted = emit(ir, target, target === "js" ? {} : { grid });
   const source =
     target === "js"
-      ? jsSelftest(ir, emitted, selftest, file)
-      : cppSelftest(ir, emitted, target, selftest, file);
+      ? jsSelftest(ir, emitted, complete, file)
+      : cppSelftest(ir, emitted, target, complete, file);
   const { entryPoint, lowering, subgroupSize } = emitted;
   return { target, source, entryPoint, lowering, subgroupSize };
 }

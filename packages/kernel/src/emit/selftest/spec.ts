@@ -65,6 +65,16 @@ export function uniformValues(length: number, seed: number): Float32Array {
   });
 }
 
+/** The self-test with the lengths of buffers that the kernel asks for. */
+export function withLengths(ir: KernelIR, selftest: Selftest): Selftest {
+  const lengths = ir.params.flatMap((param): [string, number][] =>
+    param.kind === "scalar" && param.lengthOf !== null
+      ? [[param.name, (selftest.args[param.lengthOf] as SelftestBuffer).length]]
+      : [],
+  );
+  return { ...selftest, args: { ...selftest.args, ...Object.fromEntries(lengths) } };
+}
+
 /** Elements that a program may carry as numbers, inputs and expected values together. */
 const EMBEDDED_LIMIT = 1 << 20;
 
@@ -76,6 +86,7 @@ export function checkSelftest(ir: KernelIR, { args, reference }: Selftest): void
   let embedded = 0;
   let expectations = 0;
   for (const param of ir.params) {
+    if (param.kind === "scalar" && param.lengthOf !== null) continue;
     const value = args[param.name];
     if (value === undefined || (typeof value === "number") !== (param.kind === "scalar")) {
       throw new EvolverError(
