@@ -67,9 +67,10 @@ export class Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
   readonly example: ExampleLaunch<P> | null;
+  /** Where it is defined. */
+  readonly site: Site;
   readonly #options: KernelOptions<P>;
   readonly #body: (params: never, gpu: Gpu) => void;
-  readonly #site: Site;
   readonly #builds = new Map<string, KernelIR>();
 
   constructor(name: string, options: KernelOptions<P>, body: KernelBody<P>, site: Site) {
@@ -78,7 +79,7 @@ export class Kernel<P extends Params = Params> {
     this.example = options.example ?? null;
     this.#options = options;
     this.#body = body;
-    this.#site = site;
+    this.site = site;
   }
 
   /** Records, verifies and analyses the kernel for the options. The result is kept and the same each time. */
@@ -106,11 +107,11 @@ export class Kernel<P extends Params = Params> {
       size[0] * size[1] * size[2] > 1024
     ) {
       throw new EvolverError("INVALID_WORKGROUP", `[${size.join(", ")}] is not a workgroup size`, {
-        where: [this.#site.location],
+        where: [this.site.location],
         hint: "three whole numbers, at least 1, with a product of at most 1024",
       });
     }
-    const recorder = new Recorder(this.name, this.#site, Object.keys(this.params));
+    const recorder = new Recorder(this.name, this.site, Object.keys(this.params));
     const params: Param[] = [];
     const symbols: Record<string, unknown> = {};
     for (const [name, descriptor] of Object.entries(this.params)) {
@@ -130,7 +131,7 @@ export class Kernel<P extends Params = Params> {
       phaseBarriers: Object.freeze(recorder.phaseBarriers),
       valueCount: recorder.valueCount,
       variableCount: recorder.variableCount,
-      site: this.#site,
+      site: this.site,
     });
     verify(ir);
     analyseUniformity(ir);
@@ -145,7 +146,7 @@ export class Kernel<P extends Params = Params> {
     } catch (error) {
       if (error instanceof EvolverError) throw error;
       const what = error instanceof Error ? error.message : String(error);
-      const definition = note(this.#site, "the kernel was defined here");
+      const definition = note(this.site, "the kernel was defined here");
       throw new EvolverError("BODY_THREW", `the body of kernel "${this.name}" threw: ${what}`, {
         where: error instanceof Error ? [siteOfThrown(error).location, definition] : [definition],
         hint: "the body runs when the kernel is built, on symbolic values",
