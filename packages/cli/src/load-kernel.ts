@@ -35,6 +35,9 @@ export async function loadKernels(target: string): Promise<readonly NamedKernel[
   });
 }
 
+/** The path of the file of `file.ts#export`. */
+export const fileOf = (target: string): string => resolve(splitTarget(target)[0]);
+
 function splitTarget(target: string): [string, string?] {
   const at = target.lastIndexOf("#");
   return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];

@@ -67,3 +67,28 @@ test("a missing import is no line of the command's own", () => {
   expect(status).toBe(2);
   expect(stderr).not.toMatch(/^ {2}at /m);
 });
+
+test("run-time values as JavaScript conditions are findings of the kernel that has them", () => {
+  const { status, stdout, file } = check(
+    `import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+const params = { x: buffer(f32), y: buffer(f32, "write"), n: u32 };
+export const wrong = kernel("wrong", { params, workgroup: [64] }, ({ x, y, n }, gpu) => {
+  const i = gpu.globalId.x;
+  if (x.getOr(0, 1)) gpu.if(i.lt(y.length), () => y.set(i, 1));
+  if (i !== n) gpu.if(i.lt(y.length), () => y.set(i, 1));
+});
+export const right = kernel("right", { params, workgroup: [64] }, ({ x, y }, gpu) => {
+  const i = gpu.globalId.x;
+  gpu.if(i.lt(y.length), () => y.set(i, x.getOr(i, 0)));
+});
+`,
+  );
+  expect(status).toBe(1);
+  const reports = JSON.parse(stdout) as { kernel: string; findings: object[] }[];
+  const of = (name: string): object[] | undefined => reports.find(({ kernel }) => kernel === name)?.findings;
+  expect(of("wrong")).toMatchObject([
+    { kind: "native-use", file, line: 5 },
+    { kind: "native-use", file, line: 6 },
+  ]);
+  expect(of("right")).toEqual([]);
+});

@@ -333,7 +333,7 @@ describe("deserialise refuses", () => {
     ["no JSON", "kernel", /the text is no JSON/],
     ["a list", "[]", /kernel is \[\], not an object/],
     ["another format", changed("format", "onnx"), /kernel\.format is "onnx"/],
-    ["another version", changed("version", 1), /kernel\.version is 1, not version 2/],
+    ["another version", changed("version", 1), /kernel\.version is 1, not version 3/],
     ["a missing field", changed("name", undefined), /kernel\.name is missing, not a string/],
     ["a name that is no string", changed("name", 3), /kernel\.name is 3, not a string/],
     ["a name that is not an identifier", changed("name", "a b"), /the name "a b" is not an identifier/],

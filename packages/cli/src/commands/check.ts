@@ -2,12 +2,14 @@
 
 import { relative } from "node:path";
 import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
+import type { NativeUse } from "@evolver/kernel/lint";
 import { openSim, type Counters, type Finding } from "@evolver/device";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
 import { Findings, weigh } from "../findings.ts";
-import { loadKernels, type NamedKernel } from "../load-kernel.ts";
+import { fileOf, loadKernels, type NamedKernel } from "../load-kernel.ts";
+import { nativeUsesOf, usesIn } from "../native-uses.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { resolveOwnPackages } from "../resolve-hook.ts";
@@ -80,6 +82,8 @@ interface ReportedFinding {
 }
 
 interface Report {
+  /** Why the source was not looked at for run-time values used as JavaScript values, or null. */
+  readonly sourceProblem: string | null;
   /** The name it is exported by, which may differ from the kernel's own. */
   readonly export: string;
   readonly kernel: string;
@@ -95,13 +99,23 @@ interface Report {
 
 async function check(target: string, options: CheckOptions): Promise<number> {
   const reports: Report[] = [];
-  for (const named of await loadKernels(target)) reports.push(await checkKernel(named, options));
+  const named = await loadKernels(target);
+  const kernels = named.map(({ kernel }) => kernel);
+  const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
+  for (const one of named) {
+    const report = await checkKernel(one, options);
+    const native = usesIn(one.kernel, uses).map(nativeUse);
+    reports.push({ ...report, findings: [...report.findings, ...native], sourceProblem: problem });
+  }
   if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
   else printText(reports.map(describe).join("\n\n"));
   return reports.every((report) => report.findings.length === 0) ? EXIT.done : EXIT.no;
 }
 
-async function checkKernel({ exportName, kernel }: NamedKernel, options: CheckOptions): Promise<Report> {
+async function checkKernel(
+  { exportName, kernel }: NamedKernel,
+  options: CheckOptions,
+): Promise<Omit<Report, "sourceProblem">> {
   const mixed = new Findings();
   const zeros = new Findings();
   let counters: Counters | null = null;
@@ -154,6 +168,11 @@ async function checkKernel({ exportName, kernel }: NamedKernel, options: CheckOp
   }
 }
 
+function nativeUse({ file, line, message, hint }: NativeUse): ReportedFinding {
+  const accesses = [access("used", { file, line, column: 1 }, [], [])];
+  return { kind: "native-use", message: `${message}; ${hint}`, file, line, lanes: [], accesses, count: 1 };
+}
+
 function summarise({ workgroups, summary, guessed, madeUp }: CheckLaunch): NonNullable<Report["launch"]> {
   return { workgroups, args: summary, guessed, madeUp };
 }
@@ -195,6 +214,10 @@ function describe(report: Report): string {
     report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
   const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
   for (const finding of report.findings) lines.push(...describeFinding(finding));
+  if (report.sourceProblem !== null)
+    lines.push(
+      `  not looked for: run-time values as JavaScript conditions, such as if (x.get(0)): ${report.sourceProblem}`,
+    );
   if (report.conditional.length > 0)
     lines.push(
       `  with other contents of ${launch?.madeUp.join(", ")}, which check made up (give them in the example to know):`,

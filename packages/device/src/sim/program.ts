@@ -35,7 +35,6 @@ interface Compiled {
   readonly subgroups: readonly Subgroup[];
 }
 
-/** A kernel as JavaScript that checks and counts. */
 /** What one run of a launch has shown. */
 interface Ran extends Pick<RunResult, "findings" | "counters"> {
   /** Nodes that gave indeterminate values. */
@@ -44,6 +43,7 @@ interface Ran extends Pick<RunResult, "findings" | "counters"> {
   readonly isIncomplete: boolean;
 }
 
+/** A kernel as JavaScript that checks and counts. */
 export class SimProgram<P extends Params> implements Program<P> {
   readonly ir: KernelIR;
   readonly #device: BufferOwner;

@@ -100,7 +100,6 @@ const LIKE_OTHERS = [
   "bitcastF32(f32)",
   "bitcastI32(i32)",
   "bitcastU32(u32)",
-  "toIndex(i32)",
   "toF16(bf16)",
   "toBF16(f16)",
   ...["f32", "i32", "f16", "bf16"].map((type) => `subgroup.shuffleDown(${type}, u32)`),

@@ -1,7 +1,9 @@
 /** Looks through files of a user's project, with the compiler that the project has. */
 
 import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { API, type Snapshot } from "typescript/unstable/sync";
 import { nativeUses, type NativeUse } from "./native-uses.node.ts";
 
@@ -13,6 +15,7 @@ const OPTIONS = {
   strict: true,
   noEmit: true,
   allowImportingTsExtensions: true,
+  allowJs: true,
   skipLibCheck: true,
 };
 
@@ -44,9 +47,12 @@ export class Linter {
     const paths = files.map((file) => resolve(file));
     const folder = dirname(resolve(first));
     const config = join(folder, `tsconfig.evolver-lint-${this.#projects++}.json`);
-    this.#texts.set(config, JSON.stringify(projectOf(paths, nearestConfig(folder))));
+    this.#texts.set(config, JSON.stringify(projectOf(paths, folder)));
     if (text !== undefined) this.#texts.set(resolve(first), text);
-    const snapshot: Snapshot = this.#api.updateSnapshot({ openProjects: [config] });
+    const snapshot: Snapshot = this.#api.updateSnapshot({
+      openProjects: [config],
+      fileChanges: { changed: paths },
+    });
     try {
       const project = snapshot.getProject(config) ?? snapshot.getProjects()[0];
       if (project === undefined) return [];
@@ -65,15 +71,34 @@ export class Linter {
   }
 }
 
-function projectOf(files: readonly string[], config: string | null): object {
-  if (config === null) return { compilerOptions: OPTIONS, files };
+function projectOf(files: readonly string[], folder: string): object {
+  const config = nearestConfig(folder);
+  const paths = pathsFor(folder);
+  if (config === null) return { compilerOptions: { ...OPTIONS, ...paths }, files };
   return {
     extends: config,
-    compilerOptions: { noEmit: true, composite: false, incremental: false, skipLibCheck: true },
+    compilerOptions: {
+      noEmit: true,
+      allowJs: true,
+      composite: false,
+      incremental: false,
+      skipLibCheck: true,
+      ...paths,
+    },
     files,
     include: [],
     references: [],
   };
+}
+
+/** Where `@evolver/kernel` is, for files that do not find it themselves. */
+function pathsFor(folder: string): object {
+  try {
+    createRequire(join(folder, "file.js")).resolve("@evolver/kernel");
+    return {};
+  } catch {
+    return { paths: { "@evolver/kernel": [fileURLToPath(new URL("../index.ts", import.meta.url))] } };
+  }
 }
 
 function nearestConfig(folder: string): string | null {
