@@ -23,6 +23,7 @@ const RESERVED: ReadonlySet<string> = new Set(
     "var varying vec2 vec3 vec4 vec2f vec4f void volatile wchar_t where while with workgroup write xor yield NaN " +
     "Infinity Math args arguments workgroups params sin exp exp2 log log2 sqrt rsqrt tanh floor ceil round trunc fma " +
     "NULL Self abstract alignas asm_fragment attribute become cast co_await co_return co_yield coherent column_major common compile compile_fragment concept consteval constinit crate demote demote_to_helper dynamic_cast external fallthrough filter finally fxgroup groupshared highp impl implements layout lowp macro macro_rules match meta mod move mut noexcept nointerpolation non_coherent noncoherent noperspective nullptr packoffset partial pass patch pixelfragment precision premerge priv pub readonly regardless require resource snorm std subroutine thread_local typename unorm unsafe unsized virtual wgsl writeonly saturate degrees radians dot cross normalize sign step mix countOneBits countLeadingZeros inverseSqrt " +
+    "and_eq bitand bitor char8_t char16_t char32_t compl not_eq or_eq xor_eq linux unix i386 NAN INFINITY EOF BUFSIZ MAXFLOAT NZERO SNAN alloca stdin stdout stderr errno offsetof " +
     "Array DataView Error Float32Array Int32Array Object Symbol Uint32Array threadIdx blockIdx blockDim gridDim float2 float4 int2 int4 uint2 uint4 lane lanes invocation invocations"
   ).split(" "),
 );
@@ -58,6 +59,18 @@ const BUILTIN_NAMES = [
 export const builtinName = (builtin: BuiltinName): string =>
   builtin.replace(/\.([xyz])$/, (_, axis: string) => axis.toUpperCase());
 
+/** What macros of C's headers look like: INT_MAX, M_PI, L_tmpnam. CUDA's begin with its name. */
+const C_MACRO = /^[A-Z][A-Z0-9]*(?=_)/;
+const CUDA_MACRO = /^cuda[A-Z]/;
+
+/** A name as all languages allow it. None may begin with two underscores, which C++ and WGSL keep for themselves. */
+function allowed(wanted: string): string {
+  const stripped = wanted.startsWith("__") || wanted === "_" ? `${wanted.replace(/^_+/, "")}_` : wanted;
+  const named = /^[\d_]/.test(stripped) ? `name${stripped}` : stripped;
+  if (RESERVED.has(named) || CUDA_MACRO.test(named)) return `${named}_`;
+  return named.replace(C_MACRO, (capitals) => capitals.toLowerCase());
+}
+
 /** Hands out names; scopes nest as blocks do, and a name is free again when its scope closes. */
 export class Names {
   /** By name: how many of it, numbered from 2 on, the scope and those around it have handed out. */
@@ -78,7 +91,7 @@ export class Names {
 
   /** A name in the innermost scope: the wanted one, or that with a number. */
   take(wanted: string): string {
-    const base = RESERVED.has(wanted) || wanted.startsWith("__") || wanted === "_" ? `${wanted}_` : wanted;
+    const base = allowed(wanted);
     const separator = /\d$/.test(base) ? "_" : "";
     const innermost = this.#scopes.at(-1) as Map<string, number>;
     let count = this.#count(base);

@@ -133,7 +133,8 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
 /** The top of a HIP file with this text below. */
 export function hipPrologue(text: string): string {
   const words = new Set(text.replaceAll("make_", "").match(/[A-Za-z_]\w*/g));
-  for (const word of [...words]) for (const need of NEEDS[word] ?? []) words.add(need);
+  for (const word of [...words])
+    for (const need of Object.hasOwn(NEEDS, word) ? (NEEDS[word] ?? []) : []) words.add(need);
   const lines = LINES.filter(([word]) => words.has(word)).map(([, line]) => line);
   return `#if defined(__HIPCC_RTC__)
 // hiprtc brings HIP's names with it.

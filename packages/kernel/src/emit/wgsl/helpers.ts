@@ -2,7 +2,9 @@
 
 import type { IntegerType } from "../../ir/types.ts";
 import { ofType, type Helper, type HelperTable } from "../core/helpers.ts";
+import { wgslFunctions } from "./functions.ts";
 import { wgslHalfHelpers } from "./half.ts";
+import { wgslZeroHelpers } from "./zeros.ts";
 
 const SPACES = [
   ["Storage", "storage, ", ", read_write"],
@@ -48,44 +50,6 @@ fn atomicAddF32${space}(address: ${pointer("u32")}, value: f32) -> f32 {
     ];
   }),
 );
-
-/** Functions at NaN and at the ends of their domains, where WGSL promises nothing and GPUs differ. */
-const atTheEnds: HelperTable = {
-  expF32: {
-    text: `fn expF32(x: f32) -> f32 {
-  return select(exp(x), x, isNan(x));
-}`,
-    needs: ["isNan"],
-  },
-  exp2F32: {
-    text: `fn exp2F32(x: f32) -> f32 {
-  return select(exp2(x), x, isNan(x));
-}`,
-    needs: ["isNan"],
-  },
-  tanhF32: {
-    text: `// Beyond 10 it is 1, though many a GPU overflows on the way.
-fn tanhF32(x: f32) -> f32 {
-  return select(tanh(clamp(x, -10.0f, 10.0f)), x, isNan(x));
-}`,
-    needs: ["isNan"],
-  },
-  ...Object.fromEntries(
-    ["log", "log2"].map((name): [string, Helper] => [
-      `${name}F32`,
-      {
-        text: `fn ${name}F32(x: f32) -> f32 {
-  let infinity = bitcast<f32>(infinityBits);
-  if (isNan(x) || x < 0.0f) {
-    return bitcast<f32>(nanBits);
-  }
-  return select(select(${name}(x), infinity, x == infinity), -infinity, x == 0.0f);
-}`,
-        needs: ["isNan", "infinityBits", "nanBits"],
-      },
-    ]),
-  ),
-};
 
 /** Exact reductions for a subgroup of `width` lanes. */
 function reductions(width: number, hasF16: boolean): HelperTable {
@@ -183,7 +147,8 @@ fn isNan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }`,
     },
-    ...atTheEnds,
+    ...wgslFunctions,
+    ...wgslZeroHelpers,
     u32ToF32: {
       text: `// Rounded once, to nearest: WGSL's own conversion need not be.
 fn u32ToF32(x: u32) -> f32 {

@@ -22,6 +22,7 @@ import { hasF16, wgslLanguage } from "./language.ts";
 import { wgslMemory } from "./memory.ts";
 import { chosen, wgslOperations } from "./operations.ts";
 import { subgroupBarrierCheck } from "./subgroups.ts";
+import { withZeros } from "./zeros.ts";
 
 export const wgsl: TargetDefinition = {
   name: "wgsl",
@@ -58,7 +59,7 @@ function target(code: Code): Target {
   };
   return {
     inputs: inputs(code),
-    operations: hidingConstants(code, withHalves(wgslOperations, f16)),
+    operations: hidingConstants(code, withZeros(withHalves(wgslOperations, f16), f16)),
     memory,
     flow: flow(code),
     barriers: {
