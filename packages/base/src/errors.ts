@@ -25,6 +25,8 @@ export interface ErrorDetails {
 
 export class EvolverError extends Error {
   readonly code: string;
+  /** The message without places and hint. */
+  readonly what: string;
   readonly where: readonly SourceLocation[];
   readonly hint: string | undefined;
 
@@ -41,6 +43,7 @@ export class EvolverError extends Error {
     super(lines.join("\n"), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = "EvolverError";
     this.code = code;
+    this.what = what;
     this.where = where;
     this.hint = details.hint;
   }

@@ -13,16 +13,9 @@ import { fileURLToPath } from "node:url";
 
 const OLDEST_NODE = 24;
 
-// A reader that has seen enough, such as `| head`, is no error; the exit code is still the answer.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error) => {
-    if (error.code !== "EPIPE") throw error;
-  });
-}
-
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE && process.features.typescript) {
-  const { main } = await import("../src/main.ts");
-  process.exitCode = await main(process.argv.slice(2));
+  const { runAsProcess } = await import("../src/process.ts");
+  runAsProcess(process.argv.slice(2));
 } else {
   const node = installedNode();
   if (node === null) {

@@ -1,6 +1,9 @@
-/** Ctrl-C in long work: the first stops it at a point where nothing is lost, the second ends the process at once. */
+/**
+ * Ctrl-C and SIGTERM in long work: the first stops it at a point where nothing is lost, the second ends the process at once,
+ * but not between the steps of something that must be whole.
+ */
 
-import { EXIT } from "./output.ts";
+import { constants } from "node:os";
 import type { Progress } from "./progress.ts";
 
 export interface Interruption {
@@ -9,20 +12,44 @@ export interface Interruption {
   end(): void;
 }
 
-export function stopOnSignals(progress: Progress): Interruption {
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** The one that stopped the work. */
+let received: (typeof SIGNALS)[number] = "SIGINT";
+
+let forced = false;
+
+/** Whether a second signal ends the process. */
+export const isForced = (): boolean => forced;
+
+/** The exit code of work that was stopped, as shells have it: 130 by Ctrl-C, 143 by SIGTERM. */
+export const interruptedCode = (): number => 128 + constants.signals[received];
+
+/**
+ * @param text what the first signal says
+ * @param settled ends when the process may end at any moment; after the second signal it is waited for
+ */
+export function stopOnSignals(
+  progress: Progress,
+  text = "stopping after complete results are written; press Ctrl-C again to stop at once",
+  settled: () => Promise<void> = () => Promise.resolve(),
+): Interruption {
   const controller = new AbortController();
-  const stop = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    progress.line("stopping after complete results are written; press Ctrl-C again to stop at once");
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) {
+      forced = true;
+      void settled().then(() => process.exit(interruptedCode()));
+      return;
+    }
+    received = signal as typeof received;
+    progress.line(text);
     controller.abort();
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  for (const signal of SIGNALS) process.on(signal, stop);
   return {
     signal: controller.signal,
     end() {
-      process.off("SIGINT", stop);
-      process.off("SIGTERM", stop);
+      for (const signal of SIGNALS) process.off(signal, stop);
     },
   };
 }

@@ -13,7 +13,13 @@ export const deviceOption = (fallback: string): Option =>
   new Option("--device <id>", "where kernels run").choices(deviceIds).default(fallback);
 
 export const workspaceOption = (what: string): Option =>
-  new Option("--workspace <dir>", what).default("evolver-workspace");
+  new Option("--workspace <dir>", what).argParser(path).default("evolver-workspace");
+
+/** A name of a file or folder. */
+export function path(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("the name is empty.");
+}
 
 export const subgroupOption = (): Option =>
   new Option("--subgroup <width>", "invocations per subgroup, 4 to 128")

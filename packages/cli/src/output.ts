@@ -1,11 +1,20 @@
-/** What the command line prints: one JSON document or text on stdout; progress and errors on stderr. */
+/** What the command line prints: one JSON document or text on stdout; progress on stderr. Errors are in failure.ts. */
 
-import { EvolverError } from "@evolver/base";
+/** Done; the answer is no; wrong use. Work that was stopped has a code of its own (interruption.ts). */
+export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2 });
 
-/** Done; the answer is no; wrong use; stopped by Ctrl-C, with the code that shells use. */
-export const EXIT = Object.freeze({ done: 0, no: 1, misuse: 2, interrupted: 130 });
+let documents = 0;
+
+/** Whether the one document of `--json` is out already. */
+export const hasPrintedJson = (): boolean => documents > 0;
+
+/** For the next command in the same process. */
+export function beginOutput(): void {
+  documents = 0;
+}
 
 export function printJson(document: unknown): void {
+  documents++;
   process.stdout.write(`${JSON.stringify(document, jsonSafe, 2)}\n`);
 }
 
@@ -17,21 +26,6 @@ function jsonSafe(_key: string, value: unknown): unknown {
 export function printText(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
-
-export function printError(error: unknown, verbose: boolean): void {
-  if (error instanceof EvolverError) {
-    process.stderr.write(`error[${error.code}]: ${error.message}\n`);
-    if (verbose && error.cause !== undefined) process.stderr.write(`caused by: ${inspect(error.cause)}\n`);
-    return;
-  }
-  const text = verbose ? inspect(error) : error instanceof Error ? error.message : String(error);
-  process.stderr.write(
-    `error[UNEXPECTED]: ${text}\n  help: this is a bug in Evolver; run again with --verbose to see where\n`,
-  );
-}
-
-const inspect = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 export interface Column<Row> {
   readonly title: string;

@@ -30,6 +30,14 @@ export async function addStudyOptions(command: Command, args: readonly string[])
   return false;
 }
 
+/** The studies that have an option, such as "--rows". */
+export async function studiesWithOption(flag: string): Promise<string[]> {
+  const studies = await Promise.all(studyNames.map((name) => loadStudy(name)));
+  return studies
+    .filter(({ options }) => options.some(({ name }) => `--${name}` === flag))
+    .map(({ id }) => id);
+}
+
 /** What the user gave of the study's options. */
 export function givenInput({ options }: Study, flags: object): StudyInput {
   const given = new Map<string, unknown>(Object.entries(flags));
@@ -74,12 +82,13 @@ function namedStudy(command: Command, args: readonly string[]): string | null {
 
 function commanderOption({ name, value, help, parse }: StudyOption): Option {
   const option = new Option(`--${name} <${value}>`, help);
-  if (parse === undefined) return option;
   return option.argParser((text: string) => {
+    if (text.trim() === "") throw new InvalidArgumentError("it is empty.");
+    if (parse === undefined) return text;
     try {
       return parse(text);
     } catch (error) {
-      throw error instanceof EvolverError ? new InvalidArgumentError(error.message) : error;
+      throw error instanceof EvolverError ? new InvalidArgumentError(error.what) : error;
     }
   });
 }

@@ -57,15 +57,46 @@ test.each([
   ["an error while it loads", `\n\nthrow new Error("no");`, 3],
 ])("a file that does not load: %s, with its line", (_, source, line) => {
   const { status, stdout, stderr, file } = check(source);
-  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(status).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "FILE_NOT_LOADED", where: [{ file, line }] } });
   expect(stderr).toContain(`error[FILE_NOT_LOADED]`);
   expect(stderr).toContain(`at ${file}:${line}:`);
 });
 
-test("a missing import is no line of the command's own", () => {
-  const { status, stderr } = check(`import { a } from "./nowhere.ts";\nexport const b = a;`);
+test("a missing import is told with its line", () => {
+  const { status, stderr, file } = check(`\nimport { a } from "./nowhere.ts";\nexport const b = a;`);
   expect(status).toBe(2);
-  expect(stderr).not.toMatch(/^ {2}at /m);
+  expect(stderr).toContain(`  at ${file}:2:19\n  help: correct the import`);
+});
+
+test.each([
+  ["a token that is none", "const a = 1;\nconst b: = 2;", ":2:10", "correct the line"],
+  ["an enum", "\nenum A { b }", ":2:1", "without enums"],
+  ["an export that is not there", `import { nothing } from "@evolver/kernel";`, ":1:10", "correct the line"],
+  ["a name that is not there", "\nexport const a = b.c;", ":2:18", "it threw"],
+])("each cause has its column and its advice: %s", (_, source, place, advice) => {
+  const { status, stderr, file } = check(source);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`error[FILE_NOT_LOADED]: ${file} could not be loaded: `);
+  expect(stderr).toContain(`  at ${file}${place}\n`);
+  expect(stderr).toContain(advice);
+});
+
+test.each([
+  ["process.exit(0);", "FILE_EXITED", "ended the process with exit code 0"],
+  ["try { process.exit(3); } catch {}", "FILE_EXITED", "ended the process with exit code 3"],
+  ["await new Promise(() => {});", "FILE_NEVER_LOADED", "waits for something that never comes"],
+  [
+    "setTimeout(() => { throw new Error('late'); }, 0);\nawait new Promise((done) => setTimeout(done, 5000));",
+    "FILE_THREW",
+    "threw after it was loaded: late",
+  ],
+  ["throw 5;", "FILE_NOT_LOADED", "could not be loaded: it threw 5"],
+])("a file cannot end the command in silence: %s", (source, code, what) => {
+  const { status, stdout, stderr, file } = check(source);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`error[${code}]: ${file} ${what}`);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code } });
 });
 
 test("run-time values as JavaScript conditions are findings of the kernel that has them", () => {

@@ -179,7 +179,8 @@ it.each([
 ])("%s is %s", async (target, code, hint) => {
   writeFileSync(join(folder, "empty.ts"), "export const a: number = 1;\n");
   const finished = await evolver(["check", target, "--json"], folder);
-  expect(finished).toMatchObject({ code: 2, stdout: "" });
+  expect(finished.code).toBe(2);
+  expect(JSON.parse(finished.stdout)).toMatchObject({ error: { code } });
   expect(finished.stderr).toContain(`error[${code}]`);
   expect(finished.stderr).toContain(hint);
 });

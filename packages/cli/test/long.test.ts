@@ -151,7 +151,8 @@ describe("evolve", () => {
       },
     });
     const { code, stdout, stderr } = await finished;
-    expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED" } });
     expect(stderr).toContain("error[INTERRUPTED]");
     expect(git(at, "status", "--porcelain")).toBe("");
     expect(existsSync(join(at, "records")) ? readdirSync(join(at, "records")) : []).toEqual([]);
@@ -183,8 +184,9 @@ describe("evolve", () => {
     spawnSync("git", ["-C", workspace, "rm", "-q", "--cached", "PROGRESS.md"]);
     const before = git(workspace, "status", "--porcelain");
     const { code, stdout, stderr } = await evolver(evolve(workspace, "--cycles", "1", "--json"));
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^error\[[A-Z_]+\]: /m);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "WORKSPACE_DIRTY" } });
+    expect(stderr).toMatch(/^error\[WORKSPACE_DIRTY\]: /m);
     expect(git(workspace, "status", "--porcelain")).toBe(before);
   });
 });
@@ -220,7 +222,8 @@ describe("compare", () => {
       },
     });
     const { code, stdout, stderr } = await finished;
-    expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERRUPTED" } });
     expect(stderr).toContain("error[INTERRUPTED]");
   });
 });

@@ -23,8 +23,21 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 it.each([
-  ["chek x.ts", "unknown command 'chek'"],
-  ["devices --bogus", "unknown option '--bogus'"],
+  ["chek x.ts", "error[UNKNOWN_COMMAND]: unknown command 'chek'"],
+  ["evidence collect --bogus", "error[UNKNOWN_OPTION]: unknown option '--bogus'"],
+  [
+    "log --workspace=",
+    "error[INVALID_OPTION]: option '--workspace <dir>' argument '' is invalid. the name is empty",
+  ],
+  ["ladder attention --profile=", "error[INVALID_OPTION]: option '--profile <file>' argument '' is invalid"],
+  ["ladder attention --profile FOLDER", "error[PROFILE_NOT_FOUND]: FOLDER is a folder, not a file"],
+  ["ladder attention --input FOLDER", "error[INPUT_NOT_FOUND]: FOLDER is a folder, not a file"],
+  ["ladder attention --input /dev/zero", "error[INPUT_NOT_FOUND]: /dev/zero is a device, not a file"],
+  ["check FOLDER", "error[FILE_NOT_FOUND]: FOLDER is a folder, not a file"],
+  ["check /dev/null", "error[FILE_NOT_FOUND]: /dev/null is a device, not a file"],
+  ["check #a", "error[FILE_NOT_FOUND]: the name of the file is empty"],
+  ["check FOLDER/nnn/x.ts", "error[FILE_NOT_FOUND]: there is no file FOLDER/nnn/x.ts"],
+  ["devices --bogus", "error[UNKNOWN_OPTION]: unknown option '--bogus'"],
   ["devices surplus", "too many arguments"],
   ["check", "missing required argument 'file.ts#export'"],
   ["check x.ts --subgroup 3", "'3' is invalid. give a whole number from 4 to 128"],
@@ -50,21 +63,30 @@ it.each([
   ["evolve attention --cycles -1 --workspace FOLDER/ws", "'-1' is invalid"],
   ["evolve attention --trials 0 --workspace FOLDER/ws", "'0' is invalid"],
   ["evolve attention --seed 1.5 --workspace FOLDER/ws", "'1.5' is invalid"],
-  ["evolve attention --agent genetic --workspace FOLDER/ws", "error[AGENT_UNKNOWN]"],
+  ["evolve attention --agent genetic --workspace FOLDER/ws", "error[UNKNOWN_AGENT]"],
   ["evolve attention --shape H8 --workspace FOLDER/ws", "error[SHAPE_INVALID]"],
   ["compare attention --seeds 0", "'0' is invalid"],
-  ["compare attention --sampler genetic", "error[AGENT_UNKNOWN]"],
+  ["compare attention --sampler genetic", "error[UNKNOWN_AGENT]"],
   ["log --workspace FOLDER/nowhere", "error[WORKSPACE_NOT_FOUND]"],
 ])("evolver %s exits 2, says what is wrong in one line, and makes nothing", async (line, what) => {
-  for (const json of line === "chek x.ts" ? [[]] : [[], ["--json"]]) {
+  for (const json of [[], ["--json"]]) {
     stdout = stderr = "";
     const args = line.split(" ").map((word) => word.replace("FOLDER", folder));
     expect(await main([...args, ...json])).toBe(2);
-    expect(stdout).toBe("");
+    if (json.length === 0) expect(stdout).toBe("");
+    else
+      expect(JSON.parse(stdout)).toEqual({
+        error: {
+          code: expect.stringMatching(/^[A-Z_]+$/),
+          message: expect.any(String),
+          where: expect.any(Array),
+          hint: expect.toBeOneOf([null, expect.any(String)]),
+        },
+      });
     const lines = stderr.trimEnd().split("\n");
     expect(lines.filter((text) => text.startsWith("error"))).toHaveLength(1);
     expect(lines.length).toBeLessThanOrEqual(3);
-    expect(lines[0]).toContain(what);
+    expect(lines[0]).toContain(what.replaceAll("FOLDER", folder));
   }
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -94,7 +116,7 @@ it("helps on stdout with 0, and on stderr with 2 where a command is missing", as
   stdout = "";
   expect(await main([])).toBe(2);
   expect(stdout).toBe("");
-  expect(stderr).toContain("Usage: evolver");
+  expect(stderr).toContain("Usage: npx evolver");
   expect(await main(["--version"])).toBe(0);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
@@ -142,6 +164,14 @@ it("takes options of the study that is named, wherever they stand, and of no oth
   }
   expect(await main(["ladder", "attention", ...size])).toBe(2);
   expect(stderr).toContain("unknown option '--rows'");
+  expect(stderr).toContain(
+    "help: --rows is an option of the study softmax; npx evolver ladder attention --help",
+  );
+  stderr = "";
+  expect(await main(["ladder", "softmax", "--trials", "3"])).toBe(2);
+  expect(stderr).toContain(
+    "help: --trials is an option of evolve, compare; npx evolver ladder softmax --help",
+  );
   stderr = "";
   expect(await main(["ladder", "softmax", "--rows", "many"])).toBe(2);
   expect(stderr).toContain("'many' is invalid. give a whole number from 1 to");

@@ -75,7 +75,7 @@ it.each([
   [`${COLLECT} -o @file`, /OUTPUT_NOT_WRITTEN\]: @file /],
   [`${EVOLVE} --workspace /proc/nope`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope /],
   [`${EVOLVE} --workspace @file/x`, /OUTPUT_NOT_WRITTEN\][^]*@file is not a folder/],
-  [`${EVOLVE} --workspace=`, /OUTPUT_NOT_WRITTEN\][^]*name is empty/],
+  [`${EVOLVE} --workspace=`, /INVALID_OPTION\][^]*name is empty/],
 ])("evolver %s", async (line, message) => {
   const before = readdirSync(folder, { recursive: true });
   expect(await main(line.replaceAll("@", `${folder}/`).split(" "))).toBe(2);

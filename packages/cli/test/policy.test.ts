@@ -36,6 +36,7 @@ it("its sampler counts unless --agent names one, and has to exist", async () => 
   expect(await agentOf("--agent", "evolutionary")).toBe("evolutionary");
   setSampler("zzz");
   const refused = await evolver(COMMAND, folder);
-  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.code).toBe(2);
+  expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "POLICY_INVALID" } });
   expect(refused.stderr).toMatch(/error\[POLICY_INVALID\][^]*there is no sampler "zzz"/);
 });

@@ -183,10 +183,10 @@ describe("a run", () => {
   });
 
   it("is refused before any work when its options are wrong", async () => {
-    await expect(run({ cycles: 1.5 })).rejects.toMatchObject({ code: "CYCLES_INVALID" });
-    await expect(run({ seed: -1 })).rejects.toMatchObject({ code: "SEED_INVALID" });
+    await expect(run({ cycles: 1.5 })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(run({ seed: -1 })).rejects.toMatchObject({ code: "INVALID_SEED" });
     expect(existsSync(workspace())).toBe(false);
-    await expect(run({ agent: "oracle" })).rejects.toMatchObject({ code: "AGENT_UNKNOWN" });
+    await expect(run({ agent: "oracle" })).rejects.toMatchObject({ code: "UNKNOWN_AGENT" });
   });
 
   it("obeys the workspace's policy, and refuses a wrong one", async () => {

@@ -13,6 +13,6 @@ it("begins with the baseline, or with a named point", () => {
 
 it.each(["narrow", "toString", ""])("refuses %j and says what there is", (name) => {
   expect(() => startOf(study, name)).toThrowError(
-    expect.objectContaining({ code: "UNKNOWN_START", hint: expect.stringContaining("wide") }),
+    expect.objectContaining({ code: "UNKNOWN_RUNG", hint: expect.stringContaining("wide") }),
   );
 });

@@ -40,6 +40,11 @@ function git(...args: string[]): string {
   return execFileSync("git", ["-C", workspace, ...args], { encoding: "utf8" }).trim();
 }
 
+function commitAll(): void {
+  git("add", "-A");
+  git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "By hand");
+}
+
 /** Everything in the folder but git's own files, by path. */
 function snapshot(path = workspace): Record<string, string> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
@@ -120,6 +125,102 @@ describe("what is in the way", () => {
     expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
   });
 
+  it("a record that HEAD has damaged too is named with the commit that has it whole", async () => {
+    await run();
+    const [name] = readdirSync(join(workspace, "records")) as [string];
+    writeFileSync(join(workspace, "records", name), "{");
+    commitAll();
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "RECORD_CORRUPT" });
+    const command = /bring an older version back with: (git .*)$/m.exec(String(error))?.[1];
+    execFileSync("sh", [
+      "-c",
+      `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ${command}`,
+    ]);
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+
+  it("a record that no commit has whole is not promised back", async () => {
+    await run();
+    const id = "01AAAAAAAAAAAAAAAAAAAAAAAA";
+    writeFileSync(join(workspace, "records", `${id}.json`), "{");
+    commitAll();
+    await expect(run()).rejects.toMatchObject({
+      code: "RECORD_CORRUPT",
+      hint: expect.stringContaining("backup"),
+    });
+  });
+
+  it.each([1, 2])(
+    "cycle %i that is missing among the records is noticed, also where that is committed",
+    async (cycle) => {
+      await run(3);
+      const name = readRecords(workspace).find((record) => record.cycle === cycle)?.id;
+      rmSync(join(workspace, "records", `${name}.json`));
+      const missing = { code: "RECORD_MISSING", what: expect.stringContaining(`cycle ${cycle} of fake`) };
+      await expect(run()).rejects.toMatchObject(missing);
+      commitAll();
+      const error = await run().catch((reason: unknown) => reason);
+      expect(error).toMatchObject(missing);
+      const command = /: (git .*)$/m.exec(String(error))?.[1];
+      execFileSync("sh", ["-c", command as string]);
+      commitAll();
+      expect((await run()).history.map(({ cycle: next }) => next)).toEqual([4]);
+    },
+  );
+
+  it("two clones that each went on are merged, and the cycles of the same number stay", async () => {
+    await run(1);
+    const clone = join(folder, "clone");
+    execFileSync("git", ["clone", "-q", workspace, clone]);
+    await run(1);
+    await run(1, clone);
+    for (const name of readdirSync(join(clone, "records")))
+      writeFileSync(join(workspace, "records", name), readFileSync(join(clone, "records", name)));
+    commitAll();
+    expect(readRecords(workspace).map(({ cycle }) => cycle)).toEqual([0, 1, 2, 2]);
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([3]);
+  });
+
+  it("a policy that is not committed is told by what is wrong in it first", async () => {
+    await run();
+    writeFileSync(join(workspace, "policy.json"), JSON.stringify({ trialsPerCycle: -1 }));
+    await expect(run()).rejects.toMatchObject({ code: "POLICY_INVALID" });
+  });
+
+  it("a policy that was deleted is a local change, and once that is committed the default one counts", async () => {
+    await run();
+    rmSync(join(workspace, "policy.json"));
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "WORKSPACE_DIRTY" });
+    expect(String(error)).toContain("policy.json");
+    commitAll();
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+
+  it("a workspace without its .git is told so, can be read, and goes on as the advice says", async () => {
+    await run();
+    rmSync(join(workspace, ".git"), { recursive: true });
+    const before = snapshot();
+    const error = await run().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "WORKSPACE_DAMAGED" });
+    expect(snapshot()).toEqual(before);
+    expect(readRecords(workspace)).toHaveLength(2);
+    const command = /new beginning: (git .*); nothing/m.exec(String(error))?.[1];
+    execFileSync("sh", [
+      "-c",
+      `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ${command}`,
+    ]);
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+
+  it.runIf(process.platform === "linux").each(["/proc/foo", "/proc/foo/bar", "/sys/foo", "/dev/null/x"])(
+    "%s, where nothing can be made, is refused at once",
+    async (path) => {
+      await expect(run(0, path)).rejects.toMatchObject({ code: "OUTPUT_NOT_WRITTEN" });
+    },
+  );
+
   it("a second run at once is refused by the first one's process id", async () => {
     const first = spawn(process.execPath, [SCRIPT, workspace, "1", join(folder, "no gate")], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -163,7 +264,7 @@ describe("what is in the way", () => {
   });
 
   it("a workspace that is not there can't be read", () => {
-    expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_MISSING" }));
+    expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
   });
 
   it("a lock file of a git command that is not ours is named, not removed", async () => {

@@ -4,7 +4,6 @@
  */
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   readSafetensors,
@@ -15,8 +14,8 @@ import {
   type SafetensorsTensor,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
-import { profileOption, type StudyInput, type StudyOption } from "@evolver/lab";
-import { parseMask, parseShape, printShape, problemOf } from "./shape.ts";
+import { profileOption, readInput, type StudyInput, type StudyOption } from "@evolver/lab";
+import { EXTENT_NAMES, parseMask, parseShape, printShape, problemOf } from "./shape.ts";
 
 /** The study's options in full: plain data, from which the judge opens the same input again. */
 export interface AttentionInput {
@@ -53,17 +52,18 @@ const OWN_OUTPUT_TOLERANCE = 1e-2;
 /**
  * @param options `shape` (text), or `input` (path of a safetensors file); with both, the shape's mask, softcap and
  *   scale go with the file's extents
- * @throws EvolverError INPUT_NOT_FOUND, INPUT_TENSORS, INPUT_METADATA, INPUT_DISAGREES, SHAPE_INVALID, INVALID_SAFETENSORS
+ * @throws EvolverError INPUT_NOT_FOUND, FILE_NOT_READABLE, INPUT_TENSORS, INPUT_METADATA, INPUT_DISAGREES, SHAPE_INVALID, INVALID_SAFETENSORS
  */
 export async function parseAttentionInput(options: StudyInput): Promise<AttentionInput> {
   const shape = textOption(options, "shape");
   const file = textOption(options, "input") ?? textOption(options, "file");
   if (file === null)
     return { shape: printShape(parseShape(shape ?? DEFAULT_SHAPE)), file: null, fileHash: null };
+  const bytes = await readInputFile(file);
   const path = resolve(file);
-  const bytes = await readInputFile(path);
   const tensors = parseTensors(bytes, path);
   const problem = problemOfFile(tensors, path, shape);
+  checkScores(tensors, problem, path);
   checkOwnOutput(tensors, problem, path);
   return {
     shape: printShape(problem),
@@ -89,7 +89,16 @@ export async function openAttentionInput(input: AttentionInput): Promise<OpenedI
     v: floats(tensors, "v", input.file),
   };
   const name = input.file.slice(input.file.lastIndexOf("/") + 1);
-  return { problem, data, title: `${printShape(problem)}, data of ${name}` };
+  return { problem, data, title: `${printShape(problem)}, data of ${name}${changes(tensors)}` };
+}
+
+/** What was done to the tensors, which a reader of the results must know: empty if nothing. */
+function changes(tensors: Safetensors): string {
+  const all = ["q", "k", "v"].flatMap((name) => tensors.tensors.get(name) ?? []);
+  const types = [...new Set(all.map(({ dtype }) => dtype))].filter((dtype) => dtype !== "F32");
+  const parts = types.map((dtype) => (dtype === "F64" ? "F64 rounded to F32" : `${dtype} read as F32`));
+  if (all.some(({ shape }) => shape.length === 3)) parts.push("three extents taken as a batch of 1");
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
 }
 
 function textOption(options: StudyInput, name: string): string | null {
@@ -101,21 +110,11 @@ function textOption(options: StudyInput, name: string): string | null {
 /** By Node's own function: a file may have gigabytes. */
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
 
-async function readInputFile(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new EvolverError(
-      "INPUT_NOT_FOUND",
-      missing ? `there is no file ${path}` : `${path} cannot be read`,
-      {
-        hint: "give --input the path of a safetensors file with tensors q, k and v",
-        cause: error,
-      },
-    );
-  }
-}
+const readInputFile = (path: string): Promise<Uint8Array> =>
+  readInput(path, {
+    code: "INPUT_NOT_FOUND",
+    hint: "give --input the path of a safetensors file with tensors q, k and v",
+  });
 
 function parseTensors(bytes: Uint8Array, path: string): Safetensors {
   try {
@@ -153,7 +152,7 @@ function problemOfFile(tensors: Safetensors, path: string, shape: string | null)
     if (differs !== undefined) {
       throw new EvolverError(
         "SHAPE_INVALID",
-        `--shape says ${differs} ${given.shape[differs]}, and ${path} has ${extents[differs]}`,
+        `--shape says ${EXTENT_NAMES[differs]} is ${given.shape[differs]}, and ${path} has ${extents[differs]}`,
         {
           hint: "leave --shape out, or make it agree with the file",
         },
@@ -165,7 +164,11 @@ function problemOfFile(tensors: Safetensors, path: string, shape: string | null)
   if (mask === null)
     throw metadataError(path, `the mask "${maskText}" is not causal, full or window:LEFT:RIGHT`);
   const scale = metadataNumber("scale", scaleText, path);
-  return problemOf(extents, mask, metadataNumber("softcap", softcapText, path) ?? 0, scale, path);
+  const softcap = metadataNumber("softcap", softcapText, path) ?? 0;
+  const fail = (what: string): never => {
+    throw what.startsWith("the s") ? metadataError(path, what) : tensorError(path, what);
+  };
+  return problemOf({ shape: extents, mask, softcap, scale }, fail);
 }
 
 function metadataNumber(name: string, text: string | undefined, path: string): number | null {
@@ -208,6 +211,29 @@ function floats(tensors: Safetensors, name: string, path: string): Float32Array 
   const at = values.findIndex((value) => !Number.isFinite(value));
   if (at >= 0) throw tensorError(path, `${name}[${at}] is ${values[at]}; a judge needs finite data`);
   return values;
+}
+
+const LARGEST_F32 = 3.4028234663852886e38;
+
+/** Scores beyond f32 have no exponential there, and the logarithm of their sum is none of its numbers. */
+function checkScores(tensors: Safetensors, { shape: { dim }, scale }: AttentionProblem, path: string): void {
+  const longest = (name: string): number => {
+    const values = floats(tensors, name, path);
+    let most = 0;
+    for (let row = 0; row < values.length; row += dim) {
+      let sum = 0;
+      for (let d = row; d < row + dim; d++) sum += (values[d] as number) ** 2;
+      most = Math.max(most, Math.sqrt(sum));
+    }
+    return most;
+  };
+  const most = longest("q") * longest("k") * Math.abs(scale);
+  if (most <= LARGEST_F32) return;
+  throw new EvolverError(
+    "INPUT_TENSORS",
+    `${path}: scores of q and k reach up to ${most.toPrecision(2)} after scaling, beyond the largest f32, 3.4e38`,
+    { hint: "make q or k smaller, or give a smaller scale with --shape …,scale:X" },
+  );
 }
 
 /** If the file has the model's own o, it must be what these options give: a wrong mask or scale shows here. */

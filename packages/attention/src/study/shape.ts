@@ -30,6 +30,16 @@ const KEYS: Readonly<Record<string, readonly (keyof AttentionShape)[]>> = {
   d: ["dim"],
 };
 
+/** What each extent is called in a shape, and what it counts. */
+export const EXTENT_NAMES: Readonly<Record<keyof AttentionShape, string>> = {
+  batch: "B (the batch)",
+  headsQ: "Hq (query heads)",
+  headsKv: "Hkv (key heads)",
+  seqQ: "Sq (query rows)",
+  seqK: "Sk (keys)",
+  dim: "D (the head dimension)",
+};
+
 const FORM =
   "write it as B1,Hq8,Hkv4,S512,D32, with Sq and Sk apart if they differ, then causal, window:LEFT:RIGHT, softcap:X or scale:X";
 
@@ -75,31 +85,37 @@ export function parseShape(text: string): AttentionProblem {
     );
   }
   const shape = { batch, headsQ, headsKv, seqQ, seqK, dim };
-  return problemOf(shape, mask, softcap, scale, text);
+  return problemOf({ shape, mask, softcap, scale }, (what) => refuse(text, what));
+}
+
+export interface ProblemParts {
+  readonly shape: AttentionShape;
+  readonly mask: Mask;
+  readonly softcap: number;
+  /** Null for 1/√dim. */
+  readonly scale: number | null;
 }
 
 /**
  * A dense problem of checked extents and numbers; scale and softcap are rounded to f32, as kernels have them.
- * @throws EvolverError SHAPE_INVALID
+ *
+ * @param fail throws what is wrong, in terms of where the parts come from
  */
 export function problemOf(
-  shape: AttentionShape,
-  mask: Mask,
-  softcap: number,
-  scale: number | null,
-  text: string,
+  { shape, mask, softcap, scale }: ProblemParts,
+  fail: (what: string) => never,
 ): AttentionProblem {
   for (const [name, limit] of Object.entries(LIMITS) as [keyof AttentionShape, number][]) {
     const value = shape[name];
     if (!Number.isInteger(value) || value < 1 || value > limit)
-      refuse(text, `${name} is ${value}, and must be from 1 to ${limit}`);
+      fail(`${EXTENT_NAMES[name]} is ${value}, and must be from 1 to ${limit}`);
   }
   if (shape.headsQ % shape.headsKv !== 0)
-    refuse(text, `${shape.headsQ} query heads do not divide among ${shape.headsKv} key heads`);
+    fail(`${shape.headsQ} query heads do not divide among ${shape.headsKv} key heads`);
   const rounded = { scale: Math.fround(scale ?? 1 / Math.sqrt(shape.dim)), softcap: Math.fround(softcap) };
-  if (!Number.isFinite(rounded.scale)) refuse(text, `the scale ${scale} is not an f32 value`);
+  if (!Number.isFinite(rounded.scale)) fail(`the scale ${scale} is not an f32 value`);
   if (!Number.isFinite(rounded.softcap) || softcap < 0 || (rounded.softcap === 0 && softcap > 0))
-    refuse(text, `the softcap ${softcap} is not an f32 value from 0 on`);
+    fail(`the softcap ${softcap} is not an f32 value from 0 on`);
   return {
     shape,
     mask,

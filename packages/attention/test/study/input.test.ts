@@ -100,7 +100,7 @@ describe("a safetensors file", () => {
     expect((await parseAttentionInput({ input: path, shape })).shape).toBe(`B1,${shape}`);
     const error = await refusal(parseAttentionInput({ input: path, shape: "Hq4,Hkv2,Sq5,Sk8,D8" }));
     expect(error.code).toBe("SHAPE_INVALID");
-    expect(error.message).toContain(`--shape says seqK 8, and ${path} has 7`);
+    expect(error.message).toContain(`--shape says Sk (keys) is 8, and ${path} has 7`);
   });
 
   it("has its own output checked", async () => {
@@ -141,7 +141,9 @@ describe("a safetensors file", () => {
     const error = await refusal(parseAttentionInput({ input: path }));
     expect(error).toMatchObject({ code: "INPUT_NOT_FOUND" });
     expect(error.message).toContain(`there is no file ${path}`);
-    expect((await refusal(parseAttentionInput({ input: folder }))).message).toContain("cannot be read");
+    expect((await refusal(parseAttentionInput({ input: folder }))).message).toContain(
+      "is a folder, not a file",
+    );
   });
 
   it("that is none is refused by name", async () => {
@@ -168,7 +170,7 @@ describe("a safetensors file", () => {
   it("with an empty sequence, or heads that do not divide, is refused", async () => {
     const none = { shape: [2, 0, 8], data: new Float32Array(0) };
     const empty = await refusal(parseAttentionInput({ input: saved({ ...tensorsOf(), k: none, v: none }) }));
-    expect(empty.message).toContain("seqK is 0");
+    expect(empty.message).toContain("Sk (keys) is 0");
     const heads = reshaped(tensorsOf(), "q", [1, 5, 4, 8]);
     const error = await refusal(parseAttentionInput({ input: saved(heads) }));
     expect(error.message).toContain("5 query heads do not divide among 2");

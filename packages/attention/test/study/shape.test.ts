@@ -34,7 +34,9 @@ const problems: fc.Arbitrary<AttentionProblem> = fc
     scale: fc.option(scales),
   })
   .map(({ mask, softcap, scale, group, ...shape }) =>
-    problemOf({ ...shape, headsQ: shape.headsKv * group }, mask, softcap, scale, ""),
+    problemOf({ shape: { ...shape, headsQ: shape.headsKv * group }, mask, softcap, scale }, (what) => {
+      throw new Error(what);
+    }),
   );
 
 it("reads back what it prints, for every problem", () => {
@@ -75,14 +77,14 @@ it.each([
   ["H8,D32", "sequence"],
   ["H8,Sq512,D32", "Sk"],
   ["H8,S512", "head dimension"],
-  ["H8,S0,D32", "seqQ is 0"],
-  ["H8,Sq1,Sk0,D32", "seqK is 0"],
-  ["B0,H8,S512,D32", "batch is 0"],
-  ["B4097,H8,S512,D32", "batch is 4097"],
-  ["H8,S512,D257", "dim is 257"],
-  ["H8,S131073,D32", "seqQ is 131073"],
-  ["H8,S99999999999999999999,D32", "seqQ is 100000000000000000000"],
-  ["H1025,S512,D32", "headsQ is 1025"],
+  ["H8,S0,D32", "Sq (query rows) is 0"],
+  ["H8,Sq1,Sk0,D32", "Sk (keys) is 0"],
+  ["B0,H8,S512,D32", "B (the batch) is 0"],
+  ["B4097,H8,S512,D32", "B (the batch) is 4097"],
+  ["H8,S512,D257", "D (the head dimension) is 257"],
+  ["H8,S131073,D32", "Sq (query rows) is 131073"],
+  ["H8,S99999999999999999999,D32", "Sq (query rows) is 100000000000000000000"],
+  ["H1025,S512,D32", "Hq (query heads) is 1025"],
   ["Hq8,Hkv3,S512,D32", "8 query heads do not divide among 3"],
   ["Hq4,Hkv8,S512,D32", "4 query heads do not divide among 8"],
   ["H8,S512,D32,D64", '"D64" comes after another D'],

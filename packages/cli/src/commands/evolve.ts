@@ -3,6 +3,7 @@
 import { isModelled } from "@evolver/device";
 import { assertNever, duration, NOTHING } from "@evolver/base";
 import {
+  commitSettled,
   evolve as runEvolve,
   type EvolveEvent,
   type EvolveResult,
@@ -12,7 +13,7 @@ import {
 import { loadStudy } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { comparedWith, fastestRung, ladderTable } from "./ladder.ts";
-import { stopOnSignals } from "../interruption.ts";
+import { interruptedCode, stopOnSignals } from "../interruption.ts";
 import { deviceOption, integer, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkWorkspaceFolder } from "../output-files.ts";
@@ -69,7 +70,7 @@ async function evolve(name: string, options: EvolveFlags): Promise<number> {
   const given = givenInput(study, options);
   await checkWorkspaceFolder(options.workspace);
   const progress = openProgress();
-  const interruption = stopOnSignals(progress);
+  const interruption = stopOnSignals(progress, undefined, commitSettled);
   try {
     const result = await runEvolve(study, {
       input: given,
@@ -97,7 +98,7 @@ async function evolve(name: string, options: EvolveFlags): Promise<number> {
       });
       printText(describe(result, { rungs, timeKind }));
     }
-    return result.interrupted ? EXIT.interrupted : EXIT.done;
+    return result.interrupted ? interruptedCode() : EXIT.done;
   } finally {
     progress.end();
     interruption.end();

@@ -36,6 +36,9 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   const study = await studyWith(name, "ladder");
   const given = givenInput(study, flags);
   const input = await study.parseInput(given);
+  const { workspace, device } = flags;
+  // Before the work, which a damaged workspace must not lose.
+  const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
   const progress = openProgress();
   try {
     const report = await study.ladder.run({
@@ -48,8 +51,6 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
     progress.end();
     if (flags.json) printJson(report);
     else {
-      const { workspace, device } = flags;
-      const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
       const options = Object.entries(given).map(([option, value]) => ` --${option} ${String(value)}`);
       const searched = { champion, workspace, evolve: `npx evolver evolve ${name}${options.join("")}` };
       printText(describe(report, searched));

@@ -61,7 +61,7 @@ export interface ComparisonReport {
 
 /**
  * Each point is judged in full once and its verdict remembered: the searches differ in what they ask for only.
- * @throws EvolverError INTERRUPTED, AGENT_UNKNOWN, and what the study and the judge throw
+ * @throws EvolverError INTERRUPTED, UNKNOWN_AGENT, and what the study and the judge throw
  */
 export async function compareSamplers(study: Study, options: CompareOptions): Promise<ComparisonReport> {
   const { device = "sim", seeds = 10, trials, deadlineMs = 120_000, signal } = options;

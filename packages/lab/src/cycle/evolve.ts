@@ -74,10 +74,10 @@ export interface EvolveOptions {
 export async function evolve(study: Study, options: EvolveOptions): Promise<EvolveResult> {
   const { cycles, seed = 1, device = "sim" } = options;
   if (!Number.isSafeInteger(cycles) || cycles < 0)
-    throw new EvolverError("CYCLES_INVALID", `The number of cycles must be a whole number, not ${cycles}.`);
+    throw new EvolverError("INVALID_OPTION", `The number of cycles must be a whole number, not ${cycles}.`);
   if (!Number.isSafeInteger(seed) || seed < 0 || seed > 0xffffffff)
     throw new EvolverError(
-      "SEED_INVALID",
+      "INVALID_SEED",
       `The seed must be a whole number from 0 to 4294967295, not ${seed}.`,
     );
   const input = await study.parseInput(options.input ?? {});

@@ -7,13 +7,13 @@ import type { Point } from "../study/point.ts";
 /**
  * The point that a search begins with: the study's baseline, or one of its named points.
  *
- * @throws EvolverError UNKNOWN_START
+ * @throws EvolverError UNKNOWN_RUNG
  */
 export function startOf(study: OpenStudy, from: string | undefined): Point {
   if (from === undefined) return study.baseline;
   const point = Object.hasOwn(study.named, from) ? study.named[from] : undefined;
   if (point !== undefined) return point;
-  throw new EvolverError("UNKNOWN_START", `The study has no point named "${from}" to begin with.`, {
+  throw new EvolverError("UNKNOWN_RUNG", `The study has no point named "${from}" to begin with.`, {
     hint: `named points are ${Object.keys(study.named).join(", ")}`,
   });
 }

@@ -78,7 +78,7 @@ export class Session {
   #checkStudy(): string[] {
     const refuse = (what: string): never => {
       throw new EvolverError("STUDY_REFUSED", `The judge refuses the study: ${what}.`, {
-        hint: "make its tolerance depend on the magnitude of the answer, or its data more varied",
+        hint: "data from a file: values that are all alike, or beyond what f32 holds, cannot be judged; else the study is at fault: its tolerance must depend on the magnitude of the answer, and its data must vary",
       });
     };
     const [seed, otherSeed] = [deriveSeed(0, "admission", 1), deriveSeed(0, "admission", 2)];

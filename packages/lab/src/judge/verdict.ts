@@ -83,25 +83,33 @@ export interface Trial {
   readonly verdict: Verdict;
 }
 
+/** Milliseconds that something took. */
+export const timeSchema = v.pipe(
+  finiteSchema,
+  v.check((value) => value > 0, "it must be more than 0"),
+);
+
+export const amountSchema = v.pipe(finiteSchema, v.minValue(0, "it must not be negative"));
+
 const caseSchema = v.looseObject({
   case: v.string(),
   seed: finiteSchema,
   stage: v.picklist(["verify", "repeat", "verify-after-timing"]),
   device: v.string(),
-  error: v.nullable(finiteSchema),
-  bound: v.nullable(finiteSchema),
+  error: v.nullable(amountSchema),
+  bound: v.nullable(amountSchema),
 }) satisfies v.GenericSchema<unknown, CaseOutcome>;
 
 export const verdictSchema = v.looseObject({
   status: v.picklist(VERDICT_STATUSES),
   reason: v.string(),
   hash: v.nullable(v.string()),
-  error: v.nullable(finiteSchema),
-  bound: v.nullable(finiteSchema),
-  timeMs: v.nullable(finiteSchema),
+  error: v.nullable(amountSchema),
+  bound: v.nullable(amountSchema),
+  timeMs: v.nullable(timeSchema),
   timeKind: v.nullable(timeKindSchema),
-  noise: finiteSchema,
-  championTimeMs: v.nullable(finiteSchema),
+  noise: amountSchema,
+  championTimeMs: v.nullable(timeSchema),
   counters: v.nullable(objectSchema<Counters>()),
   details: objectSchema<Verdict["details"]>(),
   cases: v.array(caseSchema),

@@ -9,11 +9,11 @@ const samplers: readonly Sampler[] = [evolutionarySampler, randomSampler];
 
 export const samplerNames: readonly string[] = samplers.map(({ name }) => name);
 
-/** @throws EvolverError AGENT_UNKNOWN */
+/** @throws EvolverError UNKNOWN_AGENT */
 export function samplerNamed(name: string): Sampler {
   const sampler = samplers.find((candidate) => candidate.name === name);
   if (sampler) return sampler;
-  throw new EvolverError("AGENT_UNKNOWN", `There is no agent or sampler called ${name}.`, {
+  throw new EvolverError("UNKNOWN_AGENT", `There is no agent or sampler called ${name}.`, {
     hint: `use one of ${samplerNames.join(", ")}`,
   });
 }

@@ -3,11 +3,11 @@
  * we know best. Node only: it reads a file.
  */
 
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { h200Datasheet, parseProfile, type MachineProfile } from "@evolver/machine";
 import { EvolverError, sha256 } from "@evolver/base";
 import type { StudyInput, StudyOption } from "./option.ts";
+import { readInput } from "./read-input.ts";
 
 /** Where no profile is given. */
 export const defaultMachine: MachineProfile = h200Datasheet;
@@ -22,12 +22,13 @@ export const profileOption: StudyOption = {
 /**
  * The option `profile` in full, or nothing where it is not given.
  *
- * @throws EvolverError PROFILE_NOT_FOUND, PROFILE_INVALID, INPUT_INVALID
+ * @throws EvolverError PROFILE_NOT_FOUND, FILE_NOT_READABLE, PROFILE_INVALID, INPUT_INVALID
  */
 export async function parseMachine({ profile }: StudyInput): Promise<StudyInput> {
   if (profile === undefined || profile === null) return {};
   if (typeof profile !== "string")
     throw new EvolverError("INPUT_INVALID", `the option profile is a text, not ${JSON.stringify(profile)}`);
+  if (profile === "") await read(profile);
   const path = resolve(profile);
   const text = await read(path);
   parseProfile(text, path);
@@ -44,17 +45,12 @@ export async function openMachine({ profile, profileHash }: StudyInput): Promise
   });
 }
 
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new EvolverError(
-      "PROFILE_NOT_FOUND",
-      missing ? `there is no file ${path}` : `${path} cannot be read`,
-      { hint: "write one with `evolver bench microbench --save PROFILE.json`", cause: error },
-    );
-  }
-}
+const read = async (path: string): Promise<string> =>
+  new TextDecoder().decode(
+    await readInput(path, {
+      code: "PROFILE_NOT_FOUND",
+      hint: "write one with `npx evolver bench microbench --device cpu --save PROFILE.json`",
+    }),
+  );
 
 const hashOf = (text: string): string => sha256(text).slice(0, 16);

@@ -29,7 +29,7 @@ export function integerOption(
     parse(text) {
       const value = Number(text);
       if (text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most) return value;
-      throw new EvolverError("OPTION_INVALID", `give a whole number from ${least} to ${most}.`);
+      throw new EvolverError("INVALID_OPTION", `give a whole number from ${least} to ${most}.`);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Runs git, with nothing of the user's environment in its way, and tells every failure. */
 
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 
 export type Git = (
   args: readonly string[],
@@ -30,16 +30,21 @@ export function gitIn(folder: string): Git {
   };
   return (args, environment = {}) =>
     new Promise((resolve, reject) => {
-      const options = {
+      const child = spawn("git", [...args], {
         cwd: folder,
         env: { ...base, ...environment },
-        maxBuffer: 2 ** 28,
-        encoding: "utf8",
-      } as const;
-      execFile("git", [...args], options, (error, stdout, stderr) => {
-        if (error === null) return resolve(stdout);
-        const exitCode = typeof error.code === "number" ? error.code : null;
-        reject(new GitError(`git ${args[0]}: ${stderr.trim() || error.message}`, exitCode));
+        stdio: ["ignore", "pipe", "pipe"],
+        // Ctrl-C on a terminal goes to the whole group: a command that is under way shall come to its end.
+        detached: true,
+      });
+      let [stdout, stderr] = ["", ""];
+      child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+      child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+      child.once("error", (error) => reject(new GitError(`git ${args[0]}: ${error.message}`, null)));
+      child.once("close", (code, signal) => {
+        if (code === 0) return resolve(stdout);
+        const why = stderr.trim() || `it ended with ${signal ?? `exit code ${code}`}`;
+        reject(new GitError(`git ${args[0]}: ${why}`, code));
       });
     });
 }

@@ -3,10 +3,11 @@
  * loss) is taken over at once; there is no waiting for it to grow old.
  */
 
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { EvolverError } from "@evolver/base";
+import { makeFolder } from "./files.ts";
 
 interface Holder {
   readonly pid: number;
@@ -24,7 +25,7 @@ export interface Lock {
  * @throws EvolverError WORKSPACE_LOCKED
  */
 export function acquireLock(folder: string, workspace: string): Lock {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(folder, "lock");
   const own: Holder = { pid: process.pid, host: hostname(), started: startOf(process.pid) };
   const draft = join(folder, `lock.${process.pid}.${Math.trunc(performance.now() * 1e3)}`);

@@ -3,19 +3,11 @@
  * rendered from them.
  */
 
-import {
-  canonicalJson,
-  countSchema,
-  finiteSchema,
-  objectSchema,
-  parseJsonWith,
-  printJson,
-  sha256,
-} from "@evolver/base";
+import { canonicalJson, countSchema, objectSchema, parseJsonWith, printJson, sha256 } from "@evolver/base";
 import * as v from "valibot";
 import { timeKindSchema, type TimeKind } from "../study/measurement.ts";
 import type { StudyInput } from "../study/option.ts";
-import { candidateSchema, trialSchema, verdictSchema } from "../judge/verdict.ts";
+import { amountSchema, candidateSchema, timeSchema, trialSchema, verdictSchema } from "../judge/verdict.ts";
 import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
 
 /** What is optimised. Times are comparable within one objective only; a workspace may hold several. */
@@ -93,7 +85,7 @@ const championSchema = v.looseObject({
   title: v.string(),
   candidate: candidateSchema,
   hash: v.nullable(v.string()),
-  timeMs: finiteSchema,
+  timeMs: timeSchema,
   timeKind: timeKindSchema,
 });
 
@@ -102,9 +94,9 @@ const recordSchema = v.looseObject({
   id: v.pipe(v.string(), v.ulid("it must be a ULID")),
   cycle: countSchema,
   date: v.string(),
-  durationMs: finiteSchema,
+  durationMs: amountSchema,
   agent: v.string(),
-  seed: finiteSchema,
+  seed: countSchema,
   objective: objectiveSchema,
   observations: v.array(v.string()),
   reflection: v.looseObject({ gap: v.string(), why: v.string(), focus: v.array(v.string()) }),
@@ -122,10 +114,10 @@ const recordSchema = v.looseObject({
 
 /**
  * @param path for the message
- * @param restore the command that brings the file back
+ * @param hint how to bring the file back
  * @throws EvolverError RECORD_CORRUPT
  */
-export function parseRecord(text: string, path: string, restore: string): CycleRecord {
+export function parseRecord(text: string, path: string, hint: string): CycleRecord {
   const schema = v.pipe(
     recordSchema,
     v.forward(
@@ -137,7 +129,7 @@ export function parseRecord(text: string, path: string, restore: string): CycleR
     what: "the damaged record",
     file: path,
     code: "RECORD_CORRUPT",
-    hint: `nothing was changed; bring the committed file back with: ${restore}`,
+    hint,
   });
 }
 

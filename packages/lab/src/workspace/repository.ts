@@ -3,10 +3,10 @@
  * move of the branch), so that a stop at any moment leaves either the old state or a journal to finish from.
  */
 
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
-import { writeDurably } from "./files.ts";
+import { makeFolder, writeDurably } from "./files.ts";
 import { GitError, gitIn } from "./git.ts";
 import type { Git } from "./git.ts";
 
@@ -25,7 +25,7 @@ export class Repository {
     this.root = root;
     this.private = join(root, ".git", "evolver");
     this.#index = join(this.private, "index");
-    mkdirSync(this.private, { recursive: true });
+    makeFolder(this.private);
     this.#git = gitIn(root);
   }
 
@@ -119,7 +119,7 @@ export class Repository {
         rmSync(target, { force: true });
         continue;
       }
-      mkdirSync(dirname(target), { recursive: true });
+      makeFolder(dirname(target));
       renameSync(join(this.private, "drafts", `${i++}`), target);
     }
   }

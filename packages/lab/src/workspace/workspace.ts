@@ -3,13 +3,13 @@
  * commit that was cut short, and refuses local changes; `commit` is the only way anything gets in.
  */
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { decodeTime, monotonicFactory } from "ulid";
-import { parseRecord } from "./record.ts";
 import type { CycleRecord } from "./record.ts";
-import { explainFailure, writeWhole } from "./files.ts";
+import { hasOurFiles, readRecords } from "./records.ts";
+import { explainFailure, makeFolder, writeWhole } from "./files.ts";
 import { acquireLock } from "./lock.ts";
 import type { Lock } from "./lock.ts";
 import { DEFAULT_POLICY, parsePolicy, printPolicy } from "./policy.ts";
@@ -64,21 +64,23 @@ export class Workspace {
 
   /**
    * Opens a workspace to work in, making it if the folder is absent or empty.
-   * @throws EvolverError WORKSPACE_NOT_EMPTY, WORKSPACE_LOCKED, WORKSPACE_DIRTY, RECORD_CORRUPT, DISK_FULL
+   * @throws EvolverError WORKSPACE_NOT_EMPTY, WORKSPACE_DAMAGED, WORKSPACE_LOCKED, WORKSPACE_DIRTY, RECORD_CORRUPT,
+   *   RECORD_MISSING, POLICY_INVALID, OUTPUT_NOT_WRITTEN, DISK_FULL
    */
   static async open(folder: string): Promise<Workspace> {
     const root = resolve(folder);
-    refuseForeign(root);
     try {
-      mkdirSync(join(root, ".git", "evolver"), { recursive: true });
+      refuseForeign(root);
+      makeFolder(join(root, ".git", "evolver"));
       const lock = acquireLock(join(root, ".git", "evolver"), root);
       try {
         const repository = new Repository(root);
         if (!isWorkspace(root)) await create(repository);
         await recover(repository);
         const workspace = new Workspace(repository, lock, await repository.head());
-        // A damaged record is also a local change, and the better message of the two.
+        // A damaged record or policy is also a local change, and the better message of the two.
         workspace.records();
+        workspace.policy();
         await refuseDirty(repository);
         return workspace;
       } catch (error) {
@@ -90,7 +92,7 @@ export class Workspace {
     }
   }
 
-  /** All records, oldest first. @throws EvolverError RECORD_CORRUPT */
+  /** All records, oldest first. @throws EvolverError RECORD_CORRUPT, RECORD_MISSING */
   records(): CycleRecord[] {
     const records = readRecords(this.root);
     this.#lastId = records.at(-1)?.id ?? null;
@@ -142,27 +144,9 @@ export class Workspace {
   }
 }
 
-/** Reads the records of a workspace that need not be open. @throws EvolverError RECORD_CORRUPT, WORKSPACE_MISSING */
-export function readRecords(folder: string): CycleRecord[] {
-  const root = resolve(folder);
-  if (!existsSync(join(root, ".git")))
-    throw new EvolverError("WORKSPACE_MISSING", `There is no workspace at ${root}.`, {
-      hint: "run `evolver evolve <study>` first, or name another with --workspace DIR",
-    });
-  const path = join(root, "records");
-  if (!existsSync(path)) return [];
-  return readdirSync(path)
-    .filter((name) => name.endsWith(".json"))
-    .toSorted()
-    .map((name) => {
-      const restore = `git -C ${root} restore records/${name}`;
-      return parseRecord(readFileSync(join(path, name), "utf8"), join(path, name), restore);
-    });
-}
-
 /** Made by us to the end, here or where it was cloned from. */
 function isWorkspace(root: string): boolean {
-  return existsSync(join(root, ".git", "HEAD")) && existsSync(join(root, "policy.json"));
+  return existsSync(join(root, ".git", "HEAD")) && hasOurFiles(root);
 }
 
 /** Only an empty folder, or one that holds nothing but our own beginnings, may become a workspace. */
@@ -173,6 +157,14 @@ function refuseForeign(root: string): void {
       hint: "name an empty or new folder with --workspace DIR; nothing was changed",
     });
   if (readdirSync(root).every((name) => name === ".git" && existsSync(join(root, name, "evolver")))) return;
+  if (hasOurFiles(root))
+    throw new EvolverError(
+      "WORKSPACE_DAMAGED",
+      `The folder ${root} has the files of a workspace, but its git repository, .git, is missing.`,
+      {
+        hint: `bring .git back from a backup or a clone; or keep the files as a new beginning: git -C ${root} init && git -C ${root} add -A && git -C ${root} commit -m "Workspace"; nothing was changed`,
+      },
+    );
   throw new EvolverError(
     "WORKSPACE_NOT_EMPTY",
     `The folder ${root} is not empty and is not an Evolver workspace.`,
@@ -191,7 +183,28 @@ async function create(repository: Repository): Promise<void> {
   await commit(repository, FIRST_FILES, "Workspace", null);
 }
 
-async function commit(
+/** Commits of this process that are under way. */
+const underWay = new Set<Promise<unknown>>();
+
+/** Ends when no commit is under way: then the process may end, and leaves branch, index and files as one. */
+export async function commitSettled(): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled(underWay);
+}
+
+function commit(
+  repository: Repository,
+  changes: Changes,
+  message: string,
+  parent: string | null,
+): Promise<string> {
+  const done = writeCommit(repository, changes, message, parent);
+  underWay.add(done);
+  const forget = (): boolean => underWay.delete(done);
+  void done.then(forget, forget);
+  return done;
+}
+
+async function writeCommit(
   repository: Repository,
   changes: Changes,
   message: string,

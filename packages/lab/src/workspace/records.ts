@@ -1,0 +1,122 @@
+/**
+ * Reads all records of a workspace, and makes sure that they are whole: each is valid, and no cycle is missing. What is
+ * damaged is named with the command that brings it back.
+ */
+
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { EvolverError } from "@evolver/base";
+import { objectiveKey, parseRecord, type CycleRecord } from "./record.ts";
+
+/** What makes a folder a workspace of ours, or what is left of one. */
+export function hasOurFiles(root: string): boolean {
+  return (
+    existsSync(join(root, "policy.json")) ||
+    existsSync(join(root, "skills", "README.md")) ||
+    recordNames(root).some((name) => ULID_FILE.test(name))
+  );
+}
+
+const ULID_FILE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}\.json$/;
+
+/** Oldest first. */
+function recordNames(root: string): string[] {
+  const folder = join(root, "records");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted();
+}
+
+/**
+ * Reads the records of a workspace that need not be open.
+ *
+ * @throws EvolverError WORKSPACE_NOT_FOUND, RECORD_CORRUPT, RECORD_MISSING
+ */
+export function readRecords(folder: string): CycleRecord[] {
+  const root = resolve(folder);
+  if (!existsSync(join(root, ".git")) && !hasOurFiles(root))
+    throw new EvolverError("WORKSPACE_NOT_FOUND", `There is no workspace at ${root}.`, {
+      hint: "run `npx evolver evolve <study>` first, or name another with --workspace DIR",
+    });
+  const records = recordNames(root).map((name) => readRecord(root, name));
+  checkCycles(root, records);
+  return records;
+}
+
+function readRecord(root: string, name: string): CycleRecord {
+  const path = join(root, "records", name);
+  const text = readFileSync(path, "utf8");
+  const parse = (candidate: string, hint: string): CycleRecord => parseRecord(candidate, path, hint);
+  try {
+    return parse(text, "");
+  } catch {
+    return parse(
+      text,
+      restoring(root, `records/${name}`, (candidate) => parse(candidate, "")),
+    );
+  }
+}
+
+/** How to get a good version of a damaged file back, if git has one. */
+function restoring(root: string, file: string, parse: (text: string) => unknown): string {
+  const isGood = (commit: string): boolean => {
+    const text = git(root, ["show", `${commit}:${file}`]);
+    if (text === null) return false;
+    try {
+      parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (isGood("HEAD"))
+    return `nothing was changed; bring the committed file back with: git -C ${root} restore ${file}`;
+  const commits = git(root, ["log", "--format=%h", "--", file])?.split("\n").filter(Boolean) ?? [];
+  const good = commits.find(isGood);
+  return good === undefined
+    ? `no commit of ${root} has a good version of it: copy it from a backup or a clone, or begin another workspace with --workspace DIR`
+    : `the last commit has the damage too; bring an older version back with: git -C ${root} checkout ${good} -- ${file} && git -C ${root} commit -m "Restore a record" -- ${file}`;
+}
+
+/** What a git command prints; null if it fails. */
+function git(root: string, args: readonly string[]): string | null {
+  try {
+    return execFileSync("git", ["-C", root, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Each objective begins with cycle 0 and leaves none out. Two clones may both have written a cycle of the same number before they
+ * were merged.
+ */
+function checkCycles(root: string, records: readonly CycleRecord[]): void {
+  const last = new Map<string, number>();
+  for (const { objective, cycle, id } of records) {
+    const key = objectiveKey(objective);
+    const before = last.get(key) ?? -1;
+    if (cycle > before + 1) {
+      const [first, end] = [before + 1, cycle - 1];
+      const missing = first === end ? `cycle ${first}` : `cycles ${first} to ${end}`;
+      const deleted =
+        git(root, ["log", "--diff-filter=D", "--format=%h", "-1", "--", "records"])?.trim() ?? "";
+      throw new EvolverError(
+        "RECORD_MISSING",
+        `In ${join(root, "records")}, ${missing} of ${objective.study} (${objective.inputTitle}) ${first === end ? "is" : "are"} missing: before ${id} comes cycle ${cycle - 1}.`,
+        {
+          hint:
+            deleted === ""
+              ? `nothing was changed; bring committed files back with: git -C ${root} restore records`
+              : `nothing was changed; commit ${deleted} deleted records: git -C ${root} checkout ${deleted}~1 -- records`,
+        },
+      );
+    }
+    last.set(key, Math.max(before, cycle));
+  }
+}
