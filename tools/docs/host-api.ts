@@ -24,7 +24,7 @@ const SOURCE = join(root, "packages", "device", "src");
 const API_BLOCKS: Readonly<Record<string, readonly string[]>> = {
   "api-open": ["open.ts", "cpu/", "webgpu/", "core/native-options.ts", "core/device-rows.ts"],
   "api-run": ["core/device.ts", "core/buffer.ts"],
-  "api-check": ["sim/", "core/findings.ts"],
+  "api-check": ["sim/", "core/findings.ts", "core/traces.ts"],
   "api-counters": ["core/counters.ts"],
   "api-plans": [
     "plan/build.ts",

@@ -157,6 +157,7 @@ export const nodeCases: Covered<NodeKind> = {
   awaitPhase: PIPELINE,
   uniformLoad: ["uniformLoad decides loops and branches around barriers"],
   subgroup: ["subgroup any and all"],
+  trace: ["traces change nothing"],
   comment: ["for that asks to be unrolled, wholly and by a factor"],
 };
 

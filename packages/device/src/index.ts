@@ -3,6 +3,7 @@ export * from "./core/claims.ts";
 export * from "./core/counters.ts";
 export * from "./core/device.ts";
 export * from "./core/findings.ts";
+export * from "./core/traces.ts";
 export * from "./core/half.ts";
 export type { NativeOptions } from "./core/native-options.ts";
 export * from "./open.ts";

@@ -5,6 +5,7 @@ export * from "./ir/index.ts";
 export * from "./analysis/index.ts";
 export * from "./emit/index.ts";
 export * as math from "./ir/mathematics.ts";
+export type { AtomicDescriptor, BufferDescriptor, TypeDescriptor } from "./frontend/descriptors.ts";
 export * from "./frontend/params.ts";
 export {
   kernel,
@@ -34,10 +35,19 @@ export { spellings, type Spelling } from "./frontend/spelling.ts";
 export * from "./frontend/layout.ts";
 export * from "./frontend/vector.ts";
 export { Copies, type CommitOptions, type CopyOptions } from "./frontend/copies.ts";
-export { Gpu, type ForRange, type RoleOptions } from "./frontend/gpu.ts";
+export { Gpu, type RoleOptions } from "./frontend/gpu.ts";
+export type { ForRange } from "./frontend/loop.ts";
 export type { Xyz } from "./frontend/indices.ts";
 export { PhaseBarriers, type PhaseBarrierOptions } from "./frontend/phase-barriers.ts";
 export { Pipeline, type PipelineOptions } from "./frontend/pipeline.ts";
 export { RegisterArray, Var } from "./frontend/variable.ts";
 export { AtomicArray, type AtomicOptions } from "./frontend/atomic-array.ts";
+export {
+  struct,
+  type Fields,
+  type StructBufferDescriptor,
+  type StructDescriptor,
+  type StructRecord,
+} from "./frontend/struct.ts";
+export type { StructBuffer, StructOperands, StructValues } from "./frontend/struct-buffer.ts";
 export { SharedArray, type Buffer, type View, type ViewOptions } from "./frontend/memory.ts";

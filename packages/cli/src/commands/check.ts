@@ -3,7 +3,7 @@
 import { relative } from "node:path";
 import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
 import type { NativeUse } from "@evolver/kernel/lint";
-import { openSim, type Counters, type Finding } from "@evolver/device";
+import { formatTrace, openSim, type Counters, type Finding, type Trace } from "@evolver/device";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
@@ -19,6 +19,7 @@ interface CheckFlags {
   readonly workgroups?: readonly number[];
   readonly arg: Record<string, number>;
   readonly schedules: number;
+  readonly traces: number;
   readonly json: boolean;
 }
 
@@ -36,6 +37,7 @@ export const checkCommand: MakeCommand = ({ finish }) =>
     )
     .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
     .option("--schedules <n>", "subgroup schedules to try", integer(1, 64), 3)
+    .option("--traces <n>", "lines of gpu.trace to show", integer(0, 1_000_000), 20)
     .action(async (target: string, options: CheckFlags) => {
       resolveOwnPackages();
       const { arg, workgroups, ...rest } = options;
@@ -60,6 +62,8 @@ interface CheckOptions extends LaunchOptions {
   readonly subgroup: number;
   /** How many subgroup schedules to try. */
   readonly schedules: number;
+  /** How many lines of gpu.trace to show. */
+  readonly traces: number;
   readonly json: boolean;
 }
 
@@ -91,6 +95,9 @@ interface Report {
   readonly findings: readonly ReportedFinding[];
   /** What would be wrong if a buffer whose contents were made up held others: no fault of the kernel as such. */
   readonly conditional: readonly ReportedFinding[];
+  /** What gpu.trace showed under the first schedule, and how many lines more there were. */
+  readonly traces: readonly Trace[];
+  readonly tracesLeftOut: number;
   readonly counters: Counters | null;
   readonly launch:
     | (Pick<CheckLaunch, "workgroups" | "guessed" | "madeUp"> & { readonly args: CheckLaunch["summary"] })
@@ -120,10 +127,18 @@ async function checkKernel(
   const zeros = new Findings();
   let counters: Counters | null = null;
   let launch: CheckLaunch | null = null;
+  const traces: Trace[] = [];
+  const traced = (): Pick<Report, "traces" | "tracesLeftOut"> => ({
+    traces: traces.slice(0, options.traces),
+    tracesLeftOut: Math.max(0, traces.length - options.traces),
+  });
   const run = async (seed: number, launchOptions: LaunchOptions, findings: Findings): Promise<void> => {
     const device = openSim({
       subgroup: options.subgroup,
       onFinding: "collect",
+      // One schedule is enough to read.
+      maxTraces: counters === null ? MOST_TRACES : 0,
+      onTrace: (trace) => void traces.push(trace),
       ...(seed === 0 ? {} : { seed }),
     });
     try {
@@ -151,6 +166,7 @@ async function checkKernel(
       subgroup: options.subgroup,
       findings: findings.map(reported),
       conditional: conditional.map(reported),
+      ...traced(),
       counters,
       launch: launch && summarise(launch),
     };
@@ -162,11 +178,15 @@ async function checkKernel(
       subgroup: options.subgroup,
       findings: [refused(error)],
       conditional: [],
+      ...traced(),
       counters: null,
       launch: null,
     };
   }
 }
+
+/** More are not kept, however many lines are shown. */
+const MOST_TRACES = 100_000;
 
 function nativeUse({ file, line, message, hint }: NativeUse): ReportedFinding {
   const accesses = [access("used", { file, line, column: 1 }, [], [])];
@@ -214,6 +234,9 @@ function describe(report: Report): string {
     report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
   const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
   for (const finding of report.findings) lines.push(...describeFinding(finding));
+  for (const trace of report.traces) lines.push(`  ${formatTrace(trace)}`);
+  if (report.tracesLeftOut > 0)
+    lines.push(`  … ${report.tracesLeftOut} more lines of gpu.trace; --traces <n> shows n`);
   if (report.sourceProblem !== null)
     lines.push(
       `  not looked for: run-time values as JavaScript conditions, such as if (x.get(0)): ${report.sourceProblem}`,

@@ -165,4 +165,30 @@ const sharedTile: KernelCase = {
   },
 };
 
-export const guardedCases: readonly Case[] = [...ofBuffers, lengths, vectors, views, sharedTile];
+const traced: KernelCase = {
+  name: "traces change nothing",
+  prepare({ width }) {
+    return launch({
+      kernel: kernel(
+        "traced",
+        { params: { x: buffer(f32), y: buffer(f32, "write") }, workgroup: [width] },
+        ({ x, y }, gpu) => {
+          const i = gpu.globalId.x;
+          const total = gpu.var(f32, 0);
+          // Nothing is shown here: what is shown on the simulator has tests of its own.
+          gpu.if(i.gt(1_000_000), () => gpu.trace("far", i, total, x.get(i).mul(3), true));
+          gpu.for({ from: 0, to: 4 }, (k) => {
+            total.add(x.get(i).mul(k.toF32()));
+            gpu.if(i.gt(1_000_000), () => gpu.trace("turn", k, vec(total.get(), total.get())));
+          });
+          y.set(i, total.get());
+        },
+      ),
+      workgroups: 1,
+      args: { x: array(f32, width, (i) => i), y: array(f32, width) },
+      expected: { y: array(f32, width, (i) => 6 * i) },
+    });
+  },
+};
+
+export const guardedCases: readonly Case[] = [...ofBuffers, lengths, vectors, views, sharedTile, traced];

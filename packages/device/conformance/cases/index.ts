@@ -16,6 +16,7 @@ import { launchCases } from "./launches.ts";
 import { loopCases } from "./loops.ts";
 import { planCases } from "./plans.ts";
 import { sharedCases } from "./shared.ts";
+import { structCases } from "./structs.ts";
 import { subgroupCases } from "./subgroups.ts";
 import { transcendentalCases } from "./transcendental.ts";
 import { viewCases } from "./views.ts";
@@ -30,6 +31,7 @@ export const cases: readonly Case[] = [
   ...viewCases,
   ...sharedCases,
   ...guardedCases,
+  ...structCases,
   ...controlCases,
   ...loopCases,
   ...launchCases,

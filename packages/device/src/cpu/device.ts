@@ -1,7 +1,7 @@
 /** The device itself. It gives the simulator's results bit for bit on kernels that are correct, and checks nothing. */
 
 import { EvolverError } from "@evolver/base";
-import { hash, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
+import { hash, MAX_INVOCATIONS, SUBGROUP_SIZES, withoutTraces } from "@evolver/kernel";
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import { buildFor } from "../core/build.ts";
 import type { Device, DeviceLimits, TypedArrayOf } from "../core/device.ts";
@@ -79,9 +79,9 @@ export class CpuDevice implements Device, CpuHost {
 
   async compile<P extends Params>(kernel: Kernel<P> | KernelIR): Promise<CpuProgram<P>> {
     const ir = buildFor(kernel, this, this.subgroupSize);
-    const lowered = lowerCopies(ir);
+    const lowered = lowerCopies(withoutTraces(ir));
     const reason = whyConcurrent(lowered);
-    if (reason !== null) return new SimulatedProgram<P>(this, ir, reason);
+    if (reason !== null) return new SimulatedProgram<P>(this, withoutTraces(ir), reason);
     const key = `${ir.subgroupSize} ${ir.workgroupSize.join("x")} ${hash(ir)}`;
     let compiled = this.#modules.get(key);
     if (compiled === undefined) {

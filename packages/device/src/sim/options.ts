@@ -3,6 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import { emitTargets, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
 import type { DeviceLimits } from "../core/device.ts";
+import { formatTrace, type Trace } from "../core/traces.ts";
 
 /** What `openDevice("sim", …)` takes. Bad values are refused with INVALID_OPTION. */
 export interface SimOptions {
@@ -20,6 +21,10 @@ export interface SimOptions {
   readonly maxFindings?: number;
   /** Loop iterations of a subgroup in one workgroup after which it counts as endless; 100 million by default. */
   readonly maxSteps?: number;
+  /** Gets what `gpu.trace` shows, after the launch; without it, console.log prints a line for each. */
+  readonly onTrace?: (trace: Trace) => void;
+  /** At most so many traces of a launch are kept, and one line says how many there were beyond; 1000 by default. */
+  readonly maxTraces?: number;
   /**
    * Whether the code that runs has comments with the lines of TypeScript, and a name that debuggers show, for breakpoints
    * in it. Kernels then take longer to compile.
@@ -43,6 +48,7 @@ export const simLimits: DeviceLimits = Object.freeze({
 export function resolveOptions(options: SimOptions): ResolvedSimOptions {
   const { subgroup = 32, seed, checks = true, counters = true, onFinding = "throw" } = options;
   const { maxFindings = 100, maxSteps = 100_000_000, debug = false } = options;
+  const { maxTraces = 1000, onTrace = (trace: Trace): void => console.log(formatTrace(trace)) } = options;
   const check = (holds: boolean, what: string, hint: string): void => {
     if (!holds) throw new EvolverError("INVALID_OPTION", what, { hint });
   };
@@ -71,8 +77,15 @@ export function resolveOptions(options: SimOptions): ResolvedSimOptions {
     `maxSteps is a positive whole number, not ${maxSteps}`,
     "100 million is the default",
   );
+  check(
+    Number.isInteger(maxTraces) && maxTraces >= 0,
+    `maxTraces is a whole number from 0, not ${maxTraces}`,
+    "1000 is the default",
+  );
   return {
     subgroup,
+    onTrace,
+    maxTraces,
     checks,
     counters,
     onFinding,

@@ -26,6 +26,7 @@ import { Storage, memoryRecord } from "./runtime/storage.ts";
 import type { Binding } from "./runtime/storage.ts";
 import { Subgroup } from "./runtime/subgroup.ts";
 import { subgroupOperations } from "./runtime/subgroup-operations.ts";
+import type { Traces } from "./runtime/traces.ts";
 import type { SimState } from "./state.ts";
 
 interface Compiled {
@@ -41,6 +42,7 @@ interface Ran extends Pick<RunResult, "findings" | "counters"> {
   readonly indeterminate: ReadonlySet<Node>;
   /** Whether an output behind a guard has elements that nobody wrote. */
   readonly isIncomplete: boolean;
+  readonly traces: Traces;
 }
 
 /** A kernel as JavaScript that checks and counts. */
@@ -92,7 +94,10 @@ export class SimProgram<P extends Params> implements Program<P> {
         restore();
         ran = this.#runOnce(resolved);
       }
-    const { findings, counters } = ran;
+    const { findings, counters, traces } = ran;
+    for (const trace of traces.kept) options.onTrace(trace);
+    if (traces.leftOut > 0 && options.maxTraces > 0)
+      console.warn(`${this.ir.name}: ${traces.leftOut} more traces, which maxTraces leaves out`);
     if (findings.length > 0 && options.onFinding === "throw")
       throw new SimulationError(this.ir.name, findings, counters);
     return { timeMs: null, counters, findings };
@@ -137,6 +142,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       phaseBarriers: this.ir.phaseBarriers,
       withClocks: this.#raceMode === "clocks",
       guards: this.#watchedGuards,
+      maxTraces: options.maxTraces,
     });
     runLaunch(resolved, {
       ...{ generated, runtime, subgroups, totals, time },
@@ -152,7 +158,8 @@ export class SimProgram<P extends Params> implements Program<P> {
     const counted = bindings.map(({ space, name, counts }) => ({ space, name, fields: counts }));
     const counters = options.counters ? toCounters(totals, counted) : null;
     const { indeterminate } = runtime.context;
-    return { findings: report.findings(), counters, indeterminate, isIncomplete };
+    const { traces } = runtime;
+    return { findings: report.findings(), counters, indeterminate, isIncomplete, traces };
   }
 
   get #watchedGuards(): readonly Guard[] {

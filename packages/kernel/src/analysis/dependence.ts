@@ -248,6 +248,7 @@ export class DependenceGraph {
       case "arrive":
       case "awaitPhase":
       case "comment":
+      case "trace":
         return;
       default:
         assertNever(node, "kind of node");

@@ -104,6 +104,7 @@ export function checkOperands(node: Node, ir: KernelIR, fail: Fail): void {
     case "continue":
     case "roles":
     case "comment":
+    case "trace":
       return;
     default:
       assertNever(node, "kind of node");

@@ -2,7 +2,7 @@
 
 import { EvolverError } from "@evolver/base";
 import type { AccessWidth } from "../ir/nodes.ts";
-import { captureSite, type Site } from "../ir/site.ts";
+import type { Site } from "../ir/site.ts";
 import { elementBytes } from "../ir/types.ts";
 import type { ElementType, Memory, Value } from "../ir/types.ts";
 import { perElement, readOr, type Bound } from "./guarded.ts";
@@ -42,7 +42,7 @@ export abstract class Elements<E extends ElementType> {
     this.addressing = addressing;
   }
 
-  protected load(indices: readonly Index[], width: AccessWidth, site = captureSite()): ScalarOf<E>[] {
+  protected load(indices: readonly Index[], width: AccessWidth, site = this.recorder.place()): ScalarOf<E>[] {
     this.#checkWidth(width, site);
     this.#checkAccess("read", site);
     const index = this.address(indices, site);
@@ -78,7 +78,7 @@ export abstract class Elements<E extends ElementType> {
   }
 
   protected store(indices: readonly Index[], operands: readonly Operand<E>[]): void {
-    const site = captureSite();
+    const site = this.recorder.place();
     this.#checkWidth(operands.length, site);
     this.#checkAccess("write", site);
     const index = this.address(indices, site);

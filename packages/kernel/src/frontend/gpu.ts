@@ -8,9 +8,9 @@ import { AtomicArray } from "./atomic-array.ts";
 import { Copies } from "./copies.ts";
 import { xyz, type Xyz } from "./indices.ts";
 import { rowMajor, type Layout } from "./layout.ts";
-import { eitherWay } from "./loop.ts";
+import { eitherWay, type ForRange } from "./loop.ts";
 import { SharedArray } from "./memory.ts";
-import type { AtomicDescriptor, TypeDescriptor } from "./params.ts";
+import type { AtomicDescriptor, TypeDescriptor } from "./descriptors.ts";
 import { PhaseBarriers, type PhaseBarrierOptions } from "./phase-barriers.ts";
 import { Pipeline, type PipelineOptions } from "./pipeline.ts";
 import { close, note, type Frame, type Recorder } from "./recorder.ts";
@@ -27,17 +27,8 @@ import {
   type U32,
 } from "./scalar.ts";
 import { Subgroup } from "./subgroup.ts";
+import { recordTrace, type Traceable } from "./trace.ts";
 import { RegisterArray, Var } from "./variable.ts";
-
-export interface ForRange<T extends "i32" | "u32"> {
-  readonly from: Operand<T>;
-  /** Exclusive. */
-  readonly to: Operand<T>;
-  /** 1 if absent. A negative one counts down, while i > to; 0 is an error. */
-  readonly step?: Operand<T>;
-  /** Asks the target's compiler to unroll: true for fully, a number for a factor. The simulator ignores it. */
-  readonly unroll?: boolean | number;
-}
 
 export interface RoleOptions {
   readonly name: string;
@@ -339,6 +330,14 @@ export class Gpu {
   /** A comment line in the printed IR and in emitted code. */
   comment(text: string): void {
     this.#recorder.emit({ kind: "comment", text });
+  }
+
+  /**
+   * Shows values of each active invocation to whoever runs the kernel in the simulator, and does nothing elsewhere: put it
+   * into a gpu.if to see some invocations only.
+   */
+  trace(label: string, ...values: readonly Traceable[]): void {
+    recordTrace(this.#recorder, label, values);
   }
 
   #condition(condition: Bool, site: Site, what: string): ReturnType<Recorder["use"]> {

@@ -5,7 +5,7 @@
 
 import { EvolverError } from "@evolver/base";
 import type { Site } from "../ir/site.ts";
-import type { ElementType } from "../ir/types.ts";
+import type { ElementType, WordType } from "../ir/types.ts";
 import { u32 } from "./params.ts";
 import { close, type Recorder } from "./recorder.ts";
 import {
@@ -70,6 +70,24 @@ export function readOr<E extends ElementType>(
     when(recorder, site, every, readAll, readSome);
     return results.map((result) => result.get());
   });
+}
+
+/** Several loads behind one test, and a value of its own for each elsewhere. */
+export function wholeOr(
+  recorder: Recorder,
+  { index, extent }: Bound,
+  load: () => readonly Scalar[],
+  otherwise: readonly { readonly type: WordType; readonly value: Scalar | number }[],
+): Scalar[] {
+  const count = otherwise.length;
+  const results = otherwise.map(
+    ({ type, value }, k) => new Var(recorder, type, value as Operand<WordType>, { k, count }),
+  );
+  if (isNeverInside({ index, extent })) return results.map((result) => result.get());
+  when(recorder, recorder.place(), isBelow(recorder, index, extent), () => {
+    for (const [k, value] of load().entries()) (results[k] as Var<WordType>).set(value as Operand<WordType>);
+  });
+  return results.map((result) => result.get());
 }
 
 /** Whether it is known when the kernel is built that nothing is there. */

@@ -9,19 +9,24 @@ import type { Access, ElementType, NumericType, Param, WordType } from "../ir/ty
 import { AtomicArray } from "./atomic-array.ts";
 import { Gpu } from "./gpu.ts";
 import { MutableBuffer, type Buffer } from "./memory.ts";
-import type { BufferDescriptor, Params, TypeDescriptor } from "./params.ts";
+import type { BufferDescriptor, TypeDescriptor } from "./descriptors.ts";
+import type { Params } from "./params.ts";
 import { note, Recorder } from "./recorder.ts";
+import { MutableStructs, type StructBuffer } from "./struct-buffer.ts";
+import type { StructBufferDescriptor, StructDescriptor } from "./struct.ts";
 import { wrap, type ScalarOf } from "./scalar.ts";
 
 /** What the body sees for each parameter. */
 export type Symbols<P extends Params> = {
-  readonly [K in keyof P]: P[K] extends BufferDescriptor<infer E, infer A, infer Atomic>
-    ? Atomic extends true
-      ? AtomicArray<Extract<E, WordType>>
-      : Buffer<E, A>
-    : P[K] extends TypeDescriptor<infer T extends NumericType>
-      ? ScalarOf<T>
-      : never;
+  readonly [K in keyof P]: P[K] extends StructBufferDescriptor<infer F, infer A>
+    ? StructBuffer<F, A>
+    : P[K] extends BufferDescriptor<infer E, infer A, infer Atomic>
+      ? Atomic extends true
+        ? AtomicArray<Extract<E, WordType>>
+        : Buffer<E, A>
+      : P[K] extends TypeDescriptor<infer T extends NumericType>
+        ? ScalarOf<T>
+        : never;
 };
 
 export interface BuildOptions {
@@ -169,6 +174,11 @@ function declare(
   }
   const { element, access, atomic } = descriptor;
   const memory = Object.freeze({ space: "global" as const, name, element, access, atomic });
+  const structs = "struct" in descriptor ? (descriptor.struct as StructDescriptor) : null;
+  if (structs !== null) {
+    const symbol = new MutableStructs(recorder, memory, structs);
+    return [Object.freeze({ kind: "buffer", name, memory }), () => symbol];
+  }
   const symbol = atomic ? new AtomicArray(recorder, memory) : new MutableBuffer(recorder, memory);
   return [Object.freeze({ kind: "buffer", name, memory }), () => symbol];
 }

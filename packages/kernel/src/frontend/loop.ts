@@ -2,9 +2,18 @@
 
 import type { Site } from "../ir/site.ts";
 import { select } from "./functions.ts";
-import type { ForRange } from "./gpu.ts";
 import type { Handle, Recorder } from "./recorder.ts";
-import { wrap, type I32, type U32 } from "./scalar.ts";
+import { wrap, type I32, type Operand, type U32 } from "./scalar.ts";
+
+export interface ForRange<T extends "i32" | "u32"> {
+  readonly from: Operand<T>;
+  /** Exclusive. */
+  readonly to: Operand<T>;
+  /** 1 if absent. A negative one counts down, while i > to; 0 is an error. */
+  readonly step?: Operand<T>;
+  /** Asks the target's compiler to unroll: true for fully, a number for a factor. The simulator ignores it. */
+  readonly unroll?: boolean | number;
+}
 
 interface Counted {
   /** The loop over the distance, which only counts up. */

@@ -1,11 +1,8 @@
 /** Descriptors of types and parameters, as users write them in `kernel(...)`. */
 
 import type { Access, ElementType, VariableType, WordType } from "../ir/types.ts";
-
-export interface TypeDescriptor<T extends VariableType> {
-  readonly kind: "type";
-  readonly type: T;
-}
+import type { AtomicDescriptor, BufferDescriptor, TypeDescriptor } from "./descriptors.ts";
+import type { Fields, StructBufferDescriptor, StructDescriptor } from "./struct.ts";
 
 export const f32: TypeDescriptor<"f32"> = Object.freeze({ kind: "type", type: "f32" });
 export const i32: TypeDescriptor<"i32"> = Object.freeze({ kind: "type", type: "i32" });
@@ -27,21 +24,8 @@ export const descriptors: { readonly [T in VariableType]: TypeDescriptor<T> } = 
   bool,
 });
 
-/** The type of memory that only atomic operations access. */
-export interface AtomicDescriptor<E extends WordType> {
-  readonly kind: "atomic";
-  readonly type: E;
-}
-
 export function atomic<E extends WordType>(element: TypeDescriptor<E>): AtomicDescriptor<E> {
   return Object.freeze({ kind: "atomic", type: element.type });
-}
-
-export interface BufferDescriptor<E extends ElementType, A extends Access, Atomic extends boolean> {
-  readonly kind: "buffer";
-  readonly element: E;
-  readonly access: A;
-  readonly atomic: Atomic;
 }
 
 /** Global memory: `buffer(f32)` is read-only, `buffer(f32, "read_write")` not; `buffer(atomic(u32))` is atomic. */
@@ -54,14 +38,21 @@ export function buffer<E extends ElementType, A extends Access>(
   element: TypeDescriptor<E>,
   access: A,
 ): BufferDescriptor<E, A, false>;
+export function buffer<F extends Fields>(element: StructDescriptor<F>): StructBufferDescriptor<F, "read">;
+export function buffer<F extends Fields, A extends Access>(
+  element: StructDescriptor<F>,
+  access: A,
+): StructBufferDescriptor<F, A>;
 export function buffer(
-  element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,
+  element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType> | StructDescriptor,
   access?: Access,
 ): BufferDescriptor<ElementType, Access, boolean> {
   const isAtomic = element.kind === "atomic";
   return Object.freeze({
     kind: "buffer",
-    element: element.type,
+    ...(element.kind === "struct"
+      ? { element: element.element, struct: element }
+      : { element: element.type }),
     access: access ?? (isAtomic ? "read_write" : "read"),
     atomic: isAtomic,
   });

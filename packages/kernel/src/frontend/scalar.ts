@@ -8,7 +8,7 @@ import { ops, type OpName } from "../ir/ops.ts";
 import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";
 import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
-import type { TypeDescriptor } from "./params.ts";
+import type { TypeDescriptor } from "./descriptors.ts";
 import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
 export abstract class Scalar<T extends ScalarType = ScalarType> implements Handle {

@@ -8,6 +8,7 @@ export { print, type PrintOptions } from "./print.ts";
 export { serialise } from "./codec.ts";
 export * from "./site.ts";
 export { subgroupOps, type SubgroupOp, type SubgroupRow } from "./subgroup.ts";
+export { withoutTraces } from "./traces.ts";
 export * from "./types.ts";
 export type { Convergence, Effect } from "./schema.ts";
 export {

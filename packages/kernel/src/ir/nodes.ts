@@ -247,6 +247,13 @@ export interface CommentNode extends NodeBase {
   readonly text: string;
 }
 
+/** Shows values of the active invocations to whoever runs the kernel in the simulator. No effect elsewhere. */
+export interface TraceNode extends NodeBase {
+  readonly kind: "trace";
+  readonly label: string;
+  readonly values: readonly Value[];
+}
+
 export type Node =
   | ConstNode
   | ParamNode
@@ -272,7 +279,8 @@ export type Node =
   | AwaitPhaseNode
   | UniformLoadNode
   | SubgroupNode
-  | CommentNode;
+  | CommentNode
+  | TraceNode;
 
 export type NodeKind = Node["kind"];
 

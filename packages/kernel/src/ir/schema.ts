@@ -277,6 +277,13 @@ export const schema: Schema = {
     describe: itsKind,
     print: (node) => `// ${node.text.replaceAll("\n", " ")}`,
   },
+  trace: {
+    fields: { label: text(), values: list(use("value")) },
+    effect: "comment",
+    convergence: anywhere,
+    describe: ({ label }) => `trace ${label}`,
+    print: ({ label, values }, shown) => `trace ${JSON.stringify(label)} ${shown.list(values)}`,
+  },
 };
 
 const fieldLists = new Map(

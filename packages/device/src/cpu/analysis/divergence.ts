@@ -169,6 +169,7 @@ class DivergenceAnalysis implements Divergence {
       case "store":
       case "barrier":
       case "comment":
+      case "trace":
         return;
       case "asyncCopy":
       case "commitCopies":

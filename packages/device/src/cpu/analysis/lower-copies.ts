@@ -45,6 +45,7 @@ class Lowering {
         return this.#copy(node);
       case "commitCopies":
       case "awaitCopies":
+      case "trace":
         return [];
       default:
         return assertNever(node, "node to lower");

@@ -40,6 +40,7 @@ const classes = {
   asyncCopy: "lowered",
   commitCopies: "lowered",
   awaitCopies: "lowered",
+  trace: "lowered",
   arrive: "refused",
   awaitPhase: "refused",
 } as const satisfies Record<NodeKind, string>;

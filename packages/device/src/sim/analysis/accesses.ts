@@ -80,6 +80,7 @@ function orders(node: Node): boolean {
     case "awaitCopies":
     case "subgroup":
     case "comment":
+    case "trace":
       return false;
     default:
       return assertNever(node, "node kind");

@@ -51,6 +51,7 @@ export function onlySetsVariables({ then, else: otherwise }: IfNode): boolean {
         case "varGet":
         case "varSet":
         case "comment":
+        case "trace":
           return true;
         case "if":
           return onlySetsVariables(node);
@@ -140,6 +141,7 @@ export function findIndeterminate(ir: KernelIR, origins: ReadonlySet<Node>): Ind
       case "arrive":
       case "awaitPhase":
       case "comment":
+      case "trace":
         return;
       default:
         assertNever(node, "node kind");

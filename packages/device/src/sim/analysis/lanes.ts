@@ -148,6 +148,7 @@ export function analyseLanes(ir: KernelIR): LaneAnalysis {
       case "arrive":
       case "awaitPhase":
       case "comment":
+      case "trace":
         return false;
       default:
         return assertNever(node, "node kind");

@@ -47,7 +47,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   const bind = `// At the start of a launch.
   function bind(launch) {
     ({ runtime } = launch);
-    ({ races, findings, copyFindings, copies, phases, order, shadows, reach } = runtime);
+    ({ races, findings, copyFindings, copies, phases, order, shadows, reach, traces } = runtime);
     ${memories.map(({ name, number }) => `${name} = launch.memories[${number}];`).join("\n")}
   }`;
   const declared = memories.map(({ name, memory }) => `let ${name}; // ${memory.element}`);
@@ -87,7 +87,7 @@ const ENDS_LANE_LOOP: { readonly [K in NodeKind]: boolean } = {
   ...{ const: false, param: false, comment: false },
   ...{ builtin: false, op: false, var: false, varGet: false, varSet: false },
   ...{ load: true, store: true, atomic: true, uniformLoad: true, barrier: true, subgroup: true },
-  ...{ asyncCopy: true, commitCopies: true, awaitCopies: true, arrive: true, awaitPhase: true },
+  ...{ asyncCopy: true, commitCopies: true, awaitCopies: true, arrive: true, awaitPhase: true, trace: true },
   ...{ if: true, for: true, while: true, roles: true, break: true, continue: true },
 };
 
@@ -153,6 +153,7 @@ class Writer implements BlockWriter {
       awaitCopies: (node, scope) => pipelines.awaitCopies(node, scope),
       arrive: (node, scope) => pipelines.arrive(node, scope),
       awaitPhase: (node, scope) => pipelines.awaitPhase(node, scope),
+      trace: (node, scope) => requests.trace(node, scope),
       if: (node, scope) => control.if(node, scope),
       for: (node, scope) => control.for(node, scope),
       while: (node, scope) => control.while(node, scope),

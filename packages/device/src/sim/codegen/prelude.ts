@@ -59,7 +59,7 @@ const CHUNK_SHIFT = ${31 - Math.clz32(chunkLanes(width))};
 // Positions of counters in totals, and in the counts of a memory.
 const ${record(Object.fromEntries(positions()))};
 // The parts of the launch's runtime.
-let races, findings, copyFindings, copies, phases, order, shadows, reach, runtime;
+let races, findings, copyFindings, copies, phases, order, shadows, reach, traces, runtime;
 // What a uniform load of several elements returns beside the first.
 let loaded1 = 0, loaded2 = 0, loaded3 = 0, loaded4 = 0, loaded5 = 0, loaded6 = 0, loaded7 = 0;
 `;

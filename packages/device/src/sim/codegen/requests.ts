@@ -12,6 +12,7 @@ import type {
   Memory,
   StoreNode,
   SubgroupNode,
+  TraceNode,
   UniformLoadNode,
   Value,
 } from "@evolver/kernel";
@@ -80,6 +81,18 @@ export class Requests {
     const place = emitter.place(node, { index, operand0, operand1, result });
     const firstLane = emitter.options.seeded ? "launch.firstLane()" : "0";
     emitter.emit(`${name}(subgroup, ${scope.active}, ${place}, ${firstLane});`);
+    for (const release of temporary) release();
+  }
+
+  /** Shown values are no use of them: an indeterminate one is shown as it is. */
+  trace(node: TraceNode, { active }: Scope): void {
+    const emitter = this.#emitter;
+    const temporary: (() => void)[] = [];
+    const shown = node.values.map((value) => {
+      const { file, at } = emitter.spread(value, temporary);
+      return `[subgroup.${file}, ${at}]`;
+    });
+    emitter.emit(`traces.add(subgroup, ${active}, ${emitter.site(node)}, [${shown.join(", ")}]);`);
     for (const release of temporary) release();
   }
 

@@ -16,6 +16,7 @@ import { Races } from "./races.ts";
 import { Reach } from "./reach.ts";
 import { Shadows } from "./shadows.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
+import { Traces } from "./traces.ts";
 
 export interface RuntimeOptions extends LaunchFacts {
   readonly subgroups: readonly Subgroup[];
@@ -24,6 +25,8 @@ export interface RuntimeOptions extends LaunchFacts {
   readonly guards: readonly Guard[];
   /** Whether races are sought with vector clocks. */
   readonly withClocks: boolean;
+  /** How many traces are kept. */
+  readonly maxTraces: number;
 }
 
 export class Runtime {
@@ -36,6 +39,7 @@ export class Runtime {
   readonly phases: Phases;
   readonly shadows: Shadows;
   readonly reach: Reach;
+  readonly traces: Traces;
   readonly #withClocks: boolean;
 
   constructor(options: RuntimeOptions) {
@@ -52,6 +56,7 @@ export class Runtime {
     this.copyFindings = report;
     this.shadows = new Shadows(context);
     this.reach = new Reach(context, options.guards);
+    this.traces = new Traces(context, options.maxTraces);
     this.copies = copies;
     this.phases = new Phases({ barriers: phaseBarriers, subgroups, order, withClocks, copies, report });
     this.#withClocks = withClocks;

@@ -18,6 +18,7 @@ import type {
   WhileNode,
 } from "../../ir/nodes.ts";
 import type { OpName } from "../../ir/ops.ts";
+import { tracesOf, withoutTraces } from "../../ir/traces.ts";
 import type { ScalarType, Value } from "../../ir/types.ts";
 import { Code } from "./code.ts";
 import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
@@ -29,8 +30,16 @@ import type { Target, TargetDefinition } from "./target.ts";
 import { Values } from "./values.ts";
 
 /** Emits a verified kernel for a target. */
-export function emitKernel(definition: TargetDefinition, ir: KernelIR, options: EmitOptions): Emitted {
+export function emitKernel(definition: TargetDefinition, given: KernelIR, options: EmitOptions): Emitted {
+  const ir = withoutTraces(given);
   const code = new Code(ir, options, definition.language(ir, options));
+  for (const { label, site } of tracesOf(given))
+    code.log.add(
+      `trace ${JSON.stringify(label)}`,
+      "nothing: only the simulator shows it",
+      site.location,
+      false,
+    );
   const target = definition.target(code);
   code.out.depth = target.entry.depth;
   new Emitter(code, target).body();
@@ -175,6 +184,8 @@ class Emitter {
       }
       case "comment":
         for (const text of node.text.split("\n")) code.line(`// ${text}`);
+        return;
+      case "trace":
         return;
       default:
         return assertNever(node, "kind of node");
