@@ -2,6 +2,7 @@
  * Parts that this package's own tests and benchmarks look at. Not for users: nothing here is promised to stay.
  */
 
+export { byProcessorTime, processorTimeOf } from "./judge/deadline.ts";
 export { startOf } from "./cycle/start.ts";
 export { checkCandidatePlan } from "./judge/candidate-plan.ts";
 export { compareOutputs, compareUnknown, trivialAnswer } from "./study/compare-outputs.ts";

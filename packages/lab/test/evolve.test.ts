@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { evolve, objectiveSlug, readRecords } from "@evolver/lab";
-import type { EvolveEvent, EvolveOptions, EvolveResult } from "@evolver/lab";
+import type { EvolveEvent, EvolveOptions, EvolveResult, Point } from "@evolver/lab";
 import { fakeStudy, openFakeJudge } from "./support/fake-study.ts";
 
 let folder: string;
@@ -155,6 +155,39 @@ describe("a run", () => {
 
   it("writes nothing when stopped before the baseline", async () => {
     await expect(run({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect(readRecords(workspace())).toEqual([]);
+  });
+
+  it("counts no verdict against a candidate, and may try it again in a later cycle", async () => {
+    const tries = new Map<string, number>();
+    const onJudge = (point: object): void => {
+      const key = JSON.stringify(point);
+      tries.set(key, (tries.get(key) ?? 0) + 1);
+    };
+    let isBusy = true;
+    const slow = (point: Point): boolean => {
+      if (isBusy) onJudge(point);
+      return isBusy && point["tile"] !== 1;
+    };
+    const busy = await run({ cycles: 2, openJudge: openFakeJudge({ slow }) });
+    expect(busy.unjudged).toBeGreaterThan(0);
+    expect(busy.rejected.map(({ reason }) => reason)).not.toContain("timeout");
+    const [knowledge] = readdirSync(join(workspace(), "knowledge")).filter((name) => name.startsWith("fake"));
+    expect(read(`knowledge/${knowledge}`)).not.toContain("timeout");
+    // Not twice in one cycle, though.
+    for (const { trials } of readRecords(workspace()))
+      expect(new Set(trials.map(({ candidate }) => JSON.stringify(candidate))).size).toBe(trials.length);
+    isBusy = false;
+    const free = await run({ cycles: 3, trialsPerCycle: 100, openJudge: openFakeJudge({ onJudge, slow }) });
+    expect(free.unjudged).toBe(0);
+    expect(Math.max(...tries.values())).toBeGreaterThan(1);
+    const all = readRecords(workspace()).flatMap(({ trials }) => trials);
+    expect(all.map(({ number }) => number)).toEqual(all.map((_, i) => i));
+  });
+
+  it("gives no verdict on the study where the judge has none on the baseline", async () => {
+    const refused = run({ openJudge: openFakeJudge({ slow: () => true }) });
+    await expect(refused).rejects.toMatchObject({ code: "NO_VERDICT" });
     expect(readRecords(workspace())).toEqual([]);
   });
 

@@ -353,7 +353,7 @@ describe("in a separate process", () => {
   });
 
   it("kills a module that ignores signals and loops forever, with all its group, and the next one is judged", async () => {
-    const { own, expire } = await openWithDeadline();
+    const { own, expire, begun } = await openWithDeadline();
     try {
       const candidate = written(
         `for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]) process.on(signal, () => {});
@@ -361,9 +361,16 @@ describe("in a separate process", () => {
         "stubborn",
       );
       const asked = ask(candidate, {}, own);
-      await until(isBuilding);
-      expire();
-      expect(await asked).toMatchObject({ status: "timeout", timeMs: null });
+      // It is tried twice before there is no verdict.
+      for (const tries of [1, 2]) {
+        await until(() => isBuilding() && begun() === tries);
+        expire();
+      }
+      expect(await asked).toMatchObject({
+        status: "timeout",
+        timeMs: null,
+        reason: expect.stringMatching(/^No verdict: /),
+      });
       await until(() => !isBuilding());
       expect((await ask(point(), {}, own)).status).toBe("ok");
     } finally {
@@ -372,7 +379,7 @@ describe("in a separate process", () => {
   });
 
   it("kills a kernel that never ends", async () => {
-    const { own, expire } = await openWithDeadline();
+    const { own, expire, begun } = await openWithDeadline();
     try {
       const text = `
         import { matvec } from "MATVEC";
@@ -380,10 +387,14 @@ describe("in a separate process", () => {
           around({ gpu, memory, row }, work) { gpu.while(() => memory.get(row).ne(1), () => { memory.get(row); }); work(); },
         });`;
       const asked = ask(written(text), {}, own);
-      // Once its process has built the plan, the kernel is what runs.
-      await until(isBuilding);
-      await until(() => !isBuilding());
-      expire();
+      // Once its process has built the plan, the kernel is what runs. Unless it was found at fault before, it is tried twice.
+      let isOver = false;
+      void asked.then(() => (isOver = true));
+      for (const tries of [1, 2]) {
+        await until(() => isOver || (isBuilding() && begun() === tries));
+        await until(() => isOver || !isBuilding());
+        if (!isOver) expire();
+      }
       expect(["timeout", "findings"]).toContain((await asked).status);
       expect((await ask(point(), {}, own)).status).toBe("ok");
     } finally {
@@ -394,7 +405,7 @@ describe("in a separate process", () => {
   it("and ends of the judge's process are verdicts too", async () => {
     const own = await openJudgeProcess(trapped, {}, { device: "sim" });
     try {
-      // By the clock: it never ends, so that any deadline is one.
+      // It never ends, so that any budget is used up.
       expect((await ask(point({ unroll: 2 }), { deadlineMs: 500 }, own)).status).toBe("timeout");
       const crashed = await ask(point({ unroll: 4 }), {}, own);
       expect(crashed).toMatchObject({ status: "crashed", reason: expect.stringContaining("exit code 7") });
@@ -420,8 +431,14 @@ describe("in a separate process", () => {
   });
 
   /** A judge whose deadlines are over when the test says so. */
-  async function openWithDeadline(): Promise<{ readonly own: Judge; readonly expire: () => void }> {
+  async function openWithDeadline(): Promise<{
+    readonly own: Judge;
+    readonly expire: () => void;
+    /** How often a trial was begun. */
+    readonly begun: () => number;
+  }> {
     let expire = (): void => {};
+    let count = 0;
     const own = await openJudgeProcess(
       toy,
       {},
@@ -429,11 +446,12 @@ describe("in a separate process", () => {
         device: "sim",
         startDeadline(_, end) {
           expire = end;
+          count++;
           return () => {};
         },
       },
     );
-    return { own, expire: () => expire() };
+    return { own, expire: () => expire(), begun: () => count };
   }
 });
 

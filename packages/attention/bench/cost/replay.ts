@@ -29,7 +29,14 @@ export async function replay(pool: readonly Measured[], proposals: number, seed:
     const proposed = sampler.propose({ space, memory, count: proposals, focus: [], explore: 0, random });
     const { point } = await mostPromising({ predict } as unknown as OpenStudy, proposed, never);
     const timeMs = pool[point["candidate"] as number]?.measuredMs as number;
-    memory.push({ trial: memory.length, key: pointKey(space, point), point, parents: [], timeMs });
+    memory.push({
+      trial: memory.length,
+      key: pointKey(space, point),
+      point,
+      judged: true,
+      parents: [],
+      timeMs,
+    });
   }
   return memory.map(({ point }) => point["candidate"] as number);
 }

@@ -179,7 +179,7 @@ function describe(result: EvolveResult, ladder: Pick<LadderReport, "rungs" | "ti
       ? []
       : [`  ${comparedWith(best, champion.timeMs)}, the fastest rung above (${duration(best.timeMs)})`]),
     `  error ${champion.error?.toExponential(1) ?? NOTHING}, allowed ${champion.bound?.toExponential(1) ?? NOTHING} (of the judge's cases, the one closest to its limit)`,
-    `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}`,
+    `  ${result.trials} trials in this run${rejected === "" ? "" : `, of which rejected: ${rejected}`}${result.unjudged === 0 ? "" : `, and without a verdict: ${result.unjudged} (too slow on this machine now; they may be tried again)`}`,
     `\nWorkspace: ${result.workspace}, a git repository with a commit for every cycle`,
     `  ${result.championFolder}/ has the champion's source; npx evolver log, progress and tasks show the rest`,
     ...(result.interrupted ? ["  (interrupted; run the same command to continue)"] : []),

@@ -13,7 +13,7 @@ import { pointKey, spaceSize, withValue } from "../study/space.ts";
 import type { Explanation, Measurement } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import type { Point } from "../study/point.ts";
-import type { Candidate, Trial, Verdict } from "../judge/verdict.ts";
+import { isJudged, type Candidate, type Trial, type Verdict } from "../judge/verdict.ts";
 import { formatSpeedup, formatTime } from "../workspace/render/text.ts";
 import type { Policy } from "../workspace/policy.ts";
 
@@ -60,7 +60,9 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
   let exhausted = false;
   for (let i = 0; i < policy.trialsPerCycle && !signal.aborted; i++) {
     const all = [...input.trials, ...trials];
-    const memory = memoryOf(study.space, all);
+    // What had no verdict in an earlier cycle may be tried again.
+    const known = [...input.trials.filter(({ verdict }) => isJudged(verdict)), ...trials];
+    const memory = memoryOf(study.space, known);
     const count = study.predict === undefined ? 1 : policy.proposalsPerTrial;
     const context = { space: study.space, memory, count, focus: reflection.focus, explore, random };
     const proposals = sampler.propose(context);

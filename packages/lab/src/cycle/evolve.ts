@@ -20,7 +20,7 @@ import { startOf } from "./start.ts";
 import type { OpenStudy, SourceFile } from "../study/open-study.ts";
 import type { StudyInput } from "../study/option.ts";
 import type { Study } from "../study/study.ts";
-import type { Candidate, Trial } from "../judge/verdict.ts";
+import { isJudged, type Candidate, type Trial } from "../judge/verdict.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { Changes } from "../workspace/repository.ts";
 
@@ -69,7 +69,7 @@ export interface EvolveOptions {
 
 /**
  * @throws EvolverError INTERRUPTED if it was stopped before there was a baseline; STUDY_REFUSED; BASELINE_REJECTED;
- *   what the workspace throws
+ *   NO_VERDICT; what the workspace throws
  */
 export async function evolve(study: Study, options: EvolveOptions): Promise<EvolveResult> {
   const { cycles, seed = 1, device = "sim" } = options;
@@ -194,6 +194,14 @@ class Run {
     });
     if (trial === null) throw interrupted();
     this.#emit({ kind: "trial", cycle: 0, index: 0, of: 1, trial });
+    if (!isJudged(trial.verdict))
+      throw new EvolverError(
+        "NO_VERDICT",
+        `The judge came to no verdict on the baseline. ${trial.verdict.reason}`,
+        {
+          hint: "run again, choose a smaller input, or raise trialSeconds in the workspace's policy.json and commit it; nothing was written",
+        },
+      );
     if (trial.verdict.status !== "ok")
       throw new EvolverError("BASELINE_REJECTED", `The judge rejects the baseline: ${trial.verdict.reason}`, {
         hint: "the study is at fault; nothing was written",
@@ -358,7 +366,8 @@ class Run {
         timeMs: record.outcome.champion.timeMs,
         trials: record.trials.length,
       })),
-      rejected: countRejected(written.map(({ verdict }) => verdict.status)),
+      rejected: countRejected(written.map(({ verdict }) => verdict)),
+      unjudged: written.filter(({ verdict }) => !isJudged(verdict)).length,
       interrupted: cycles < wanted,
     };
   }

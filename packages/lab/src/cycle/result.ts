@@ -42,5 +42,7 @@ export interface EvolveResult {
     readonly trials: number;
   }[];
   readonly rejected: readonly { readonly reason: string; readonly count: number }[];
+  /** Trials to which the judge came to no verdict, so that nothing is known of them. */
+  readonly unjudged: number;
   readonly interrupted: boolean;
 }

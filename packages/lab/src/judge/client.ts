@@ -1,6 +1,6 @@
 /**
- * The lab's side of the judge: starts the process in a group of its own, asks, and at the deadline kills the whole
- * group, whatever it is doing, and starts another.
+ * The lab's side of the judge: starts the process in a group of its own, asks, and when a trial's budget is used up kills the
+ * whole group, whatever it is doing, and asks another.
  */
 
 import { fork } from "node:child_process";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { assertNever, EvolverError } from "@evolver/base";
 import type { StudyInput } from "../study/option.ts";
 import type { Study } from "../study/study.ts";
+import { byProcessorTime, processorTimeOf, type StartDeadline } from "./deadline.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 import type { Admission, Judge, JudgeRequest } from "./judge.ts";
@@ -21,18 +22,13 @@ const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 type Answer = FromJudge | { readonly kind: "timeout" } | { readonly kind: "died"; readonly how: string };
 
-/** Calls `expire` when so many milliseconds have passed, unless the function that it gives is called before. */
-type StartDeadline = (milliseconds: number, expire: () => void) => () => void;
-
-const byTheClock: StartDeadline = (milliseconds, expire) => {
-  const timer = setTimeout(expire, milliseconds);
-  return () => clearTimeout(timer);
-};
+/** How often a trial is tried before it has no verdict; each time with twice the budget. */
+const TRIES = 2;
 
 export interface JudgeProcessOptions {
   readonly device: string;
   readonly signal?: AbortSignal | undefined;
-  /** What holds a trial to its deadline: the clock if absent. */
+  /** What holds a trial to its budget: processor time if absent. */
   readonly startDeadline?: StartDeadline;
 }
 
@@ -43,7 +39,7 @@ export interface JudgeProcessOptions {
 export async function openJudgeProcess(
   study: Study,
   input: StudyInput,
-  { device, signal, startDeadline = byTheClock }: JudgeProcessOptions,
+  { device, signal, startDeadline = byProcessorTime }: JudgeProcessOptions,
 ): Promise<Judge> {
   const { module, export: name } = study;
   const judge = new JudgeProcess({ module, export: name, input, device }, startDeadline);
@@ -83,21 +79,23 @@ class JudgeProcess {
   }
 
   async judge(request: JudgeRequest, signal: AbortSignal | undefined): Promise<Verdict> {
-    signal?.throwIfAborted();
-    if (this.#group === null || this.#group.ended) await this.open(false, signal);
-    const group = this.#group as JudgeGroup;
-    const answer = await group.ask(
-      { kind: "judge", nonce: group.nonce, request },
-      request.deadlineMs,
-      signal,
-    );
+    const spent: number[] = [];
+    let answer: Answer = { kind: "timeout" };
+    while (answer.kind === "timeout" && spent.length < TRIES) {
+      signal?.throwIfAborted();
+      if (this.#group === null || this.#group.ended) await this.open(false, signal);
+      const group = this.#group as JudgeGroup;
+      const budgetMs = request.deadlineMs * 2 ** spent.length;
+      answer = await group.ask({ kind: "judge", nonce: group.nonce, request }, budgetMs, signal);
+      spent.push(budgetMs / 1000);
+    }
     switch (answer.kind) {
       case "verdict":
         return answer.verdict;
       case "timeout":
         return failedVerdict(
           "timeout",
-          `It took more than ${request.deadlineMs / 1000} s; it and all it started were killed.`,
+          `No verdict: it took more than ${spent.join(" s of processor time, and when it was tried again more than ")} s, and was killed each time. That may be this machine's doing.`,
         );
       case "died":
         return failedVerdict(
@@ -152,7 +150,7 @@ class JudgeGroup {
     });
   }
 
-  /** Sends a message and waits for the answer, the deadline, the end of the process or an abort (which rejects). */
+  /** Sends a message and waits for the answer, the end of the budget, the end of the process or an abort (which rejects). */
   async ask(message: ToJudge, deadlineMs: number | null, signal: AbortSignal | undefined): Promise<Answer> {
     signal?.throwIfAborted();
     const scope = new AbortController();
@@ -169,7 +167,10 @@ class JudgeGroup {
       scope.signal.addEventListener("abort", () => this.#child.off("message", receive));
       void this.#exited.then((how) => resolve({ kind: "died", how }));
       if (deadlineMs !== null) {
-        const stop = this.#startDeadline(deadlineMs, () => resolve({ kind: "timeout" }));
+        const used = (): number | null => processorTimeOf(this.#child.pid ?? 0);
+        const stop = this.#startDeadline({ milliseconds: deadlineMs, used }, () =>
+          resolve({ kind: "timeout" }),
+        );
         scope.signal.addEventListener("abort", stop);
       }
       const abort = (): void => reject(signal?.reason);

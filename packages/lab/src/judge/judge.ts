@@ -12,7 +12,10 @@ export interface JudgeRequest {
   readonly known: Readonly<Record<string, number>>;
   /** Timed beside the candidate where time is measured. */
   readonly champion: Candidate | null;
-  /** For the whole trial; past it the judge and all it started are killed. */
+  /**
+   * Processor time for the whole trial; past it the judge and all it started are killed, and the trial is tried once more with
+   * twice as much before it has no verdict.
+   */
   readonly deadlineMs: number;
 }
 

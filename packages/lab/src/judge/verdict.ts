@@ -21,6 +21,7 @@ const VERDICT_STATUSES = [
   "input-modified",
   /** The same input gave two answers. */
   "nondeterministic",
+  /** None: each time that it was tried, it used up its budget. It says nothing of the candidate, which may be tried again. */
   "timeout",
   "crashed",
 ] as const;
@@ -131,6 +132,9 @@ export const trialSchema = v.looseObject({
   parents: v.array(countSchema),
   verdict: verdictSchema,
 }) satisfies v.GenericSchema<unknown, Trial>;
+
+/** Whether the judge came to an end, be it good or bad. */
+export const isJudged = ({ status }: Verdict): boolean => status !== "timeout";
 
 export function failedVerdict(status: Exclude<VerdictStatus, "ok">, reason: string): Verdict {
   return {

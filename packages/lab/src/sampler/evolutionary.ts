@@ -171,7 +171,8 @@ function distance(space: Space, a: Point, b: Point): number {
 function payoffs(space: Space, memory: readonly Memory[]): Map<string, number> {
   const byTrial = new Map(memory.map((entry) => [entry.trial, entry]));
   const tally = new Map(space.axes.map(({ name }) => [name, { wins: 1, tries: 2 }]));
-  for (const { point, parents, timeMs } of memory) {
+  for (const { point, parents, timeMs, judged } of memory) {
+    if (!judged) continue;
     const parent = parents.length === 1 ? byTrial.get(parents[0] as number) : undefined;
     if (!parent || parent.timeMs === null) continue;
     for (const { name } of space.axes) {

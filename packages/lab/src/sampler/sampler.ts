@@ -6,7 +6,7 @@
 import type { Random } from "@evolver/base";
 import { pointKey } from "../study/space.ts";
 import type { Point, Space } from "../study/point.ts";
-import type { Trial } from "../judge/verdict.ts";
+import { isJudged, type Trial } from "../judge/verdict.ts";
 
 /** One past trial of a point, as far as choosing the next one goes. */
 export interface Memory {
@@ -14,8 +14,10 @@ export interface Memory {
   readonly key: string;
   readonly point: Point;
   readonly parents: readonly number[];
-  /** Null where the judge rejected it. */
+  /** Null where the judge rejected it, or came to no verdict. */
   readonly timeMs: number | null;
+  /** False where the judge came to no verdict, which counts as no failure. */
+  readonly judged: boolean;
 }
 
 export interface SamplerContext {
@@ -50,7 +52,14 @@ export function memoryOf(space: Space, trials: readonly Trial[]): Memory[] {
     if (candidate.kind !== "point") continue;
     const { point } = candidate;
     const timeMs = verdict.status === "ok" ? verdict.timeMs : null;
-    memory.push({ trial: number, key: pointKey(space, point), point, parents, timeMs });
+    memory.push({
+      trial: number,
+      key: pointKey(space, point),
+      point,
+      parents,
+      timeMs,
+      judged: isJudged(verdict),
+    });
   }
   return memory;
 }

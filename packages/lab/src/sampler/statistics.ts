@@ -35,7 +35,8 @@ export function gatherStatistics(space: Space, memory: readonly Memory[]): Stati
     table.get(keyOf(axis, value)) ?? { timed: 0, failed: 0, effect: 0 };
 
   const timed: { readonly point: Point; readonly y: number }[] = [];
-  for (const { point, timeMs } of memory) {
+  for (const { point, timeMs, judged } of memory) {
+    if (!judged) continue;
     for (const { name } of space.axes) at(name, point[name])[timeMs === null ? "failed" : "timed"]++;
     if (timeMs !== null) timed.push({ point, y: Math.log(timeMs) });
   }

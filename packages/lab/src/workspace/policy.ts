@@ -35,7 +35,7 @@ const policySchema = v.pipe(
     minimumGain: v.optional(within(0.001, 1), 0.001),
     /** How many standard errors a measured gain must exceed. */
     sigmas: v.optional(within(0, 10), 2),
-    /** For one trial: build, verify and time. */
+    /** Of processor time, for one trial: build, verify and time. Past it the trial is tried again, and then has no verdict. */
     trialSeconds: v.optional(within(1, 86_400), 120),
   }),
   v.readonly(),

@@ -92,9 +92,11 @@ export interface FakeJudgeOptions {
   readonly onJudge?: (point: Point) => void;
   /** Times are measured: by `time` of the point and of how often the process was renewed. */
   readonly measured?: (point: Point, renewals: number) => number;
+  /** Points on which it comes to no verdict. */
+  readonly slow?: (point: Point) => boolean;
 }
 
-export function openFakeJudge({ gate, onJudge, measured }: FakeJudgeOptions = {}): OpenJudge {
+export function openFakeJudge({ gate, onJudge, measured, slow }: FakeJudgeOptions = {}): OpenJudge {
   let renewals = 0;
   const judge: Judge = {
     admission: { deviceName: "fake", subgroup: 32, forwardProgress: true, checks: ["Fake checks."] },
@@ -103,6 +105,8 @@ export function openFakeJudge({ gate, onJudge, measured }: FakeJudgeOptions = {}
       signal?.throwIfAborted();
       if (candidate.kind !== "point") throw new Error("the fake judge knows points only");
       onJudge?.(candidate.point);
+      if (slow?.(candidate.point) === true)
+        return { ...emptyVerdict, status: "timeout", reason: "No verdict." };
       const verdict = fakeVerdict(candidate.point, known);
       if (measured === undefined || verdict.status !== "ok") return verdict;
       const rival = champion?.kind === "point" ? measured(champion.point, renewals) : null;

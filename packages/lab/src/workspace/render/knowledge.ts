@@ -1,6 +1,7 @@
 /** `knowledge/<objective>.md`: what the trials taught about each choice, as a start for later work. */
 
 import type { CycleRecord } from "../record.ts";
+import { isJudged } from "../../judge/verdict.ts";
 import { gatherStatistics } from "../../sampler/statistics.ts";
 import { memoryOf } from "../../sampler/sampler.ts";
 import type { Space } from "../../study/point.ts";
@@ -19,7 +20,9 @@ export function renderKnowledge(space: Space, records: readonly CycleRecord[]): 
       return [axis.name, String(value), factor, String(timed), String(failed)];
     }),
   );
-  const failures = trials.filter(({ verdict }) => !["ok", "duplicate"].includes(verdict.status));
+  const failures = trials.filter(
+    ({ verdict }) => isJudged(verdict) && !["ok", "duplicate"].includes(verdict.status),
+  );
   return [
     `# ${last.objective.title}: ${last.objective.inputTitle}`,
     "",

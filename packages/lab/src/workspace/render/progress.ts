@@ -13,7 +13,7 @@ export function renderProgress(records: readonly CycleRecord[]): string {
     const champion = last.outcome.champion;
     const { objective } = last;
     const trials = group.flatMap((record) => record.trials);
-    const rejected = countRejected(trials.map(({ verdict }) => verdict.status));
+    const rejected = countRejected(trials.map(({ verdict }) => verdict));
     const kept = group.filter(({ outcome }) => outcome.kept);
     const rows = kept.map(({ cycle, date, outcome, trials: tried }, i) => {
       const before = i === 0 ? baseline.timeMs : (kept[i - 1] as CycleRecord).outcome.champion.timeMs;

@@ -1,6 +1,7 @@
 /** Small helpers of the renderings: times, tables, and which records belong together. */
 
 import { duration, orNothing, times } from "@evolver/base";
+import { isJudged, type Verdict } from "../../judge/verdict.ts";
 import { objectiveSlug } from "../record.ts";
 import type { CycleRecord } from "../record.ts";
 
@@ -29,12 +30,16 @@ export function byObjective(records: readonly CycleRecord[]): Map<string, CycleR
   return groups;
 }
 
-/** How many trials each status other than ok had, the most frequent first. */
+/** How many trials the judge rejected for each reason, the most frequent first. */
 export function countRejected(
-  statuses: readonly string[],
+  verdicts: readonly Verdict[],
 ): { readonly reason: string; readonly count: number }[] {
   const counts = new Map<string, number>();
-  for (const status of statuses) if (status !== "ok") counts.set(status, (counts.get(status) ?? 0) + 1);
+  for (const verdict of verdicts) {
+    const { status } = verdict;
+    if (status === "ok" || !isJudged(verdict)) continue;
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
   return [...counts]
     .map(([reason, count]) => ({ reason, count }))
     .toSorted((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
