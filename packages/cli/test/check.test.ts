@@ -49,7 +49,8 @@ test("what the file and its bodies print goes to standard error", () => {
     status: 0,
     kernel: "talks",
   });
-  expect(stderr).toBe("loading\nrecording\n");
+  // A body runs once per way in which a target wants it built.
+  expect(stderr).toBe("loading\nrecording\nrecording\n");
 });
 
 test.each([
@@ -122,4 +123,37 @@ export const right = kernel("right", { params, workgroup: [64] }, ({ x, y }, gpu
     { kind: "native-use", file, line: 6 },
   ]);
   expect(of("right")).toEqual([]);
+});
+
+test("what targets promise less than the language, without a word where that is nothing", () => {
+  const { stdout } = check(`import { atomic, buffer, f32, kernel, sin, u32 } from "@evolver/kernel";
+export const k = kernel("k", {
+  params: { y: buffer(f32, "read_write"), turn: buffer(atomic(u32)) },
+  workgroup: [32],
+  example: { workgroups: 1, args: { y: 32, turn: 1 } },
+}, ({ y, turn }, gpu) => {
+  const i = gpu.globalId.x;
+  y.set(i, sin(y.get(i)));
+  turn.add(0, 1, { order: "release" });
+  gpu.while(() => turn.get(0, { order: "acquire" }).lt(32), () => {});
+});`);
+  const { weakened } = JSON.parse(stdout) as {
+    weakened: { targets: string[]; topic: string; line: number }[];
+  };
+  expect(
+    weakened.map(({ targets, topic, line }) => `${targets.join("+")} ${topic} ${line}`).toSorted(),
+  ).toEqual([
+    "cuda progress 10",
+    "cuda+hip numbers 8",
+    "hip progress 10",
+    "wgsl numbers 8",
+    "wgsl numbers 8",
+    "wgsl order 10",
+    "wgsl order 9",
+    "wgsl progress 10",
+  ]);
+  const copy = check(`import { buffer, kernel, u32 } from "@evolver/kernel";
+export const k = kernel("k", { params: { x: buffer(u32), y: buffer(u32, "write") }, workgroup: [32] }, ({ x, y }, gpu) =>
+  y.set(gpu.globalId.x, x.get(gpu.globalId.x)));`);
+  expect((JSON.parse(copy.stdout) as { weakened: unknown[] }).weakened).toEqual([]);
 });

@@ -42,9 +42,6 @@ export type Capability =
   | "subgroupBarriers"
   | "forwardProgress";
 
-/** How far transcendental functions may be off: as the simulator, as a vendor's library, or as WGSL's table says. */
-export type Accuracy = "reference" | "native" | "wgsl";
-
 /** The device as cases see it. */
 export interface Target {
   readonly id: DeviceId;
@@ -52,7 +49,6 @@ export interface Target {
   readonly width: number;
   readonly limits: DeviceLimits;
   readonly capabilities: ReadonlySet<Capability>;
-  readonly accuracy: Accuracy;
 }
 
 /** What must be in a buffer afterwards: these values to the bit, or what the rule says. */

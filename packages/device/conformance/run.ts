@@ -11,7 +11,7 @@ import type {
   Plan,
   RunResult,
 } from "@evolver/device";
-import type { Accuracy, Capability, Case, KernelCase, Launched, Target } from "./case.ts";
+import type { Capability, Case, KernelCase, Launched, Target } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { difference } from "./compare.ts";
 
@@ -39,12 +39,12 @@ const NATIVE: readonly Capability[] = [
 ];
 
 /** What each device promises; the width alone says whether WebGPU has subgroups to build for. */
-const PROMISES: Readonly<Record<DeviceId, { accuracy: Accuracy; capabilities: readonly Capability[] }>> = {
-  sim: { accuracy: "reference", capabilities: ALL },
-  cpu: { accuracy: "reference", capabilities: ALL },
-  webgpu: { accuracy: "wgsl", capabilities: ["subgroups"] },
-  cuda: { accuracy: "native", capabilities: NATIVE },
-  hip: { accuracy: "native", capabilities: NATIVE },
+const PROMISES: Readonly<Record<DeviceId, readonly Capability[]>> = {
+  sim: ALL,
+  cpu: ALL,
+  webgpu: ["subgroups"],
+  cuda: NATIVE,
+  hip: NATIVE,
 };
 
 export interface ConformanceOptions {
@@ -65,13 +65,12 @@ export interface ConformanceResult {
 
 /** The device as cases see it. */
 export function targetOf(device: Device): Target {
-  const { accuracy, capabilities } = PROMISES[device.id];
+  const capabilities = PROMISES[device.id];
   const { hasSubgroups = true } = device as { readonly hasSubgroups?: boolean };
   return {
     id: device.id,
     width: device.subgroupSize,
     limits: device.limits,
-    accuracy,
     capabilities: new Set([
       ...capabilities.filter((name) => hasSubgroups || name !== "subgroups"),
       ...(device.forwardProgress ? (["forwardProgress"] as const) : []),

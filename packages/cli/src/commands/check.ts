@@ -13,6 +13,7 @@ import { nativeUsesOf, usesIn } from "../native-uses.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { resolveOwnPackages } from "../resolve-hook.ts";
+import { describeWeakened, weakenedBy, type Weakened } from "../weakened.ts";
 
 interface CheckFlags {
   readonly subgroup: number;
@@ -99,6 +100,8 @@ interface Report {
   readonly traces: readonly Trace[];
   readonly tracesLeftOut: number;
   readonly counters: Counters | null;
+  /** What targets promise less than the language for this kernel. */
+  readonly weakened: readonly Weakened[];
   readonly launch:
     | (Pick<CheckLaunch, "workgroups" | "guessed" | "madeUp"> & { readonly args: CheckLaunch["summary"] })
     | null;
@@ -168,6 +171,7 @@ async function checkKernel(
       conditional: conditional.map(reported),
       ...traced(),
       counters,
+      weakened: weakenedBy(kernel, options.subgroup),
       launch: launch && summarise(launch),
     };
   } catch (error) {
@@ -180,6 +184,7 @@ async function checkKernel(
       conditional: [],
       ...traced(),
       counters: null,
+      weakened: [],
       launch: null,
     };
   }
@@ -269,6 +274,7 @@ function describe(report: Report): string {
         `divergent branches ${quantity(counters.divergentBranches)} of ${quantity(counters.branches)}; ${quantity(counters.flops, "FLOP")}`,
     );
   }
+  lines.push(...describeWeakened(report.weakened));
   return lines.join("\n");
 }
 

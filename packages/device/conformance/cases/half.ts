@@ -127,11 +127,11 @@ const arithmetic = (
 ): KernelCase => ({
   name: `${format.type}: ${name}`,
   ...(options.needs === undefined ? {} : { needs: options.needs }),
-  prepare({ width, accuracy }) {
+  prepare({ width, id }) {
     const { descriptor } = format;
     const n = width * Math.ceil(600 / width);
     const { operands } = options;
-    const noNaN = options.noNaN === true || (options.noNaNInWgsl === true && accuracy === "wgsl");
+    const noNaN = options.noNaN === true || (options.noNaNInWgsl === true && id === "webgpu");
     const [a, b, c] = [0, 1, 2].map((k) => {
       if (operands !== undefined) return Array.from({ length: n }, (_, i) => operands(i, k));
       return valuesOf(format, n, k + 1).map((x) => (noNaN && x !== x ? 1 : x));

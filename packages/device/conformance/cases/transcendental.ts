@@ -1,92 +1,87 @@
 /**
- * Transcendental functions, each within the device's accuracy: one unit in the last place on the reference devices,
- * a vendor library's on native ones, WGSL's table on WebGPU (https://www.w3.org/TR/WGSL/#concrete-float-accuracy).
+ * Transcendental functions, each within what its target states (numericBounds of the kernel package); bounds.ts beside these
+ * cases measures them at many more arguments.
  */
 
-import { cos, exp, exp2, exp2Flushed, log, log2, rsqrt, sin, tanh } from "@evolver/kernel";
-import type { F32 } from "@evolver/kernel";
-import type { Accuracy, Case } from "../case.ts";
+import {
+  cos,
+  exp,
+  exp2,
+  exp2Flushed,
+  log,
+  log2,
+  numericBounds,
+  rsqrt,
+  sin,
+  tanh,
+  ulpsAt,
+} from "@evolver/kernel";
+import type { BoundedOp, F32 } from "@evolver/kernel";
+import { deviceRows } from "@evolver/device";
+import type { Case, Target } from "../case.ts";
 import { unary } from "./operation.ts";
 
 const { fround } = Math;
 
-interface Allowed {
-  readonly ulps?: number;
-  readonly absolute?: number;
-}
-
 interface Function {
-  readonly name: string;
+  readonly name: BoundedOp;
   apply(a: F32): F32;
   expect(a: number): number;
   readonly values: readonly number[];
-  /** What WGSL allows at an argument. */
-  wgsl(x: number): Allowed;
 }
-
-/** CUDA's and HIP's own tables for single precision stay within this. */
-const NATIVE_ULPS = 4;
 
 const between = (low: number, high: number, count = 48): number[] =>
   Array.from({ length: count }, (_, i) => fround(low + ((high - low) * (i + 0.37)) / count));
 
-const POSITIVE = [...between(0.01, 0.49), ...between(0.5, 2), ...between(2, 1e4), 1e-30, 1e30].map(fround);
-
-const logarithm = (x: number): Allowed => (x >= 0.5 && x <= 2 ? { absolute: 2 ** -21 } : { ulps: 3 });
-const exponential = (x: number): Allowed => ({ ulps: 3 + 2 * Math.abs(x) });
+const POSITIVE = [
+  ...between(0.01, 0.49),
+  ...between(0.5, 2),
+  ...between(2, 1e4),
+  1e-30,
+  1e30,
+  1 + 2 ** -23,
+  1 - 2 ** -24,
+].map(fround);
+const ANGLES = [
+  ...between(-3.1, 3.1),
+  ...between(-1e6, 1e6),
+  1e-20,
+  48_039,
+  131_071,
+  1e10,
+  -3e38,
+  Math.PI,
+  355,
+].map(fround);
 
 const functions: readonly Function[] = [
-  { name: "exp", apply: exp, expect: Math.exp, values: [...between(-80, 80), 0, 1, -0.5], wgsl: exponential },
-  {
-    name: "exp2",
-    apply: exp2,
-    expect: (x) => 2 ** x,
-    values: [...between(-120, 120), 0, 1, -3, 10],
-    wgsl: exponential,
-  },
+  { name: "exp", apply: exp, expect: Math.exp, values: [...between(-80, 80), 0, 1, -0.5] },
+  { name: "exp2", apply: exp2, expect: (x) => 2 ** x, values: [...between(-120, 120), 0, 1, -3, 10] },
   {
     name: "exp2Flushed",
     apply: exp2Flushed,
     expect: (x) => 2 ** x,
     values: [...between(-120, 120), 0, 1, -3, 10],
-    wgsl: exponential,
   },
-  { name: "log", apply: log, expect: Math.log, values: POSITIVE, wgsl: logarithm },
-  { name: "log2", apply: log2, expect: Math.log2, values: POSITIVE, wgsl: logarithm },
-  {
-    name: "rsqrt",
-    apply: rsqrt,
-    expect: (x) => 1 / Math.sqrt(x),
-    values: POSITIVE,
-    wgsl: () => ({ ulps: 2 }),
-  },
-  {
-    name: "sin",
-    apply: sin,
-    expect: Math.sin,
-    values: between(-3.1, 3.1),
-    wgsl: () => ({ absolute: 2 ** -11 }),
-  },
-  {
-    name: "cos",
-    apply: cos,
-    expect: Math.cos,
-    values: between(-3.1, 3.1),
-    wgsl: () => ({ absolute: 2 ** -11 }),
-  },
+  { name: "log", apply: log, expect: Math.log, values: POSITIVE },
+  { name: "log2", apply: log2, expect: Math.log2, values: POSITIVE },
+  { name: "rsqrt", apply: rsqrt, expect: (x) => 1 / Math.sqrt(x), values: POSITIVE },
+  { name: "sin", apply: sin, expect: Math.sin, values: ANGLES },
+  { name: "cos", apply: cos, expect: Math.cos, values: ANGLES },
   {
     name: "tanh",
     apply: tanh,
     expect: Math.tanh,
-    values: [...between(-5, 5), 0],
-    wgsl: () => ({ absolute: 1e-4 }),
+    values: [...between(-5, 5), 0, 1e-3, 1e-10, -1e-30].map(fround),
   },
 ];
 
-function tolerance(accuracy: Accuracy, { wgsl }: Function): (x: number) => Allowed {
-  if (accuracy === "reference") return () => ({ ulps: 1 });
-  return accuracy === "native" ? () => ({ ulps: NATIVE_ULPS, absolute: 2 ** -24 }) : wgsl;
-}
+/** From the rounded value, which may be half a unit from the right one. */
+const tolerance =
+  ({ id }: Target, op: BoundedOp) =>
+  (x: number): { readonly ulps: number } => ({
+    ulps: ulpsAt(numericBounds[op][deviceRows[id].target ?? "js"], x) + 0.5,
+  });
 
 /** At the ends of their domains functions have exact values everywhere. */
 const ENDS: readonly [string, (a: F32) => F32, readonly (readonly [number, number])[]][] = [
@@ -175,7 +170,7 @@ export const transcendentalCases: readonly Case[] = [
       values: entry.values,
       apply: entry.apply,
       expect: (x) => fround(entry.expect(x)),
-      tolerance: (target) => tolerance(target.accuracy, entry),
+      tolerance: (target) => tolerance(target, entry.name),
     }),
   ),
   ...ENDS.map(([name, apply, points]) =>

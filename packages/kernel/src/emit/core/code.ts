@@ -12,7 +12,7 @@ import { atom, simple, type Expression } from "./expression.ts";
 import { helperTexts, type HelperTable, type RequestHelper } from "./helpers.ts";
 import { Lines } from "./lines.ts";
 import { Names } from "./names.ts";
-import { LoweringLog, type EmitOptions } from "./result.ts";
+import { LoweringLog, type EmitOptions, type Note } from "./result.ts";
 import { countUses, type Uses } from "./uses.ts";
 
 /** What is fixed before a kernel is written in a language: the words around it, its types and its literals. */
@@ -105,8 +105,8 @@ export class Code {
   }
 
   /** Makes an entry in the lowering report. */
-  readonly note = (request: string, became: string, fallback: boolean): void => {
-    this.log.add(request, became, this.site.location, fallback);
+  readonly note: Note = (request, became, fallback, topic = "form") => {
+    this.log.add({ request, became, where: this.site.location, fallback, topic });
   };
 
   // Statements.

@@ -25,8 +25,11 @@ import { infix, parenthesised, prefix, simple, type Expression, type Operand } f
 import { finish } from "./finish.ts";
 import { Lines } from "./lines.ts";
 import { loopName } from "./names.ts";
+import { noteNumbers } from "./numbers.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
 import type { Target, TargetDefinition } from "./target.ts";
+import { emitTargets, type EmitTarget } from "../targets.ts";
+import { hasAtomic } from "./uses.ts";
 import { Values } from "./values.ts";
 
 /** Emits a verified kernel for a target. */
@@ -42,11 +45,12 @@ export function emitKernel(definition: TargetDefinition, given: KernelIR, option
     );
   const target = definition.target(code);
   code.out.depth = target.entry.depth;
-  new Emitter(code, target).body();
+  new Emitter(definition.name, code, target).body();
   return finish(definition.name, code, target.entry);
 }
 
 class Emitter {
+  readonly #name: EmitTarget;
   readonly #code: Code;
   readonly #target: Target;
   readonly #values: Values;
@@ -54,7 +58,8 @@ class Emitter {
   readonly #variables: string[] = [];
   #loopDepth = 0;
 
-  constructor(code: Code, target: Target) {
+  constructor(name: EmitTarget, code: Code, target: Target) {
+    this.#name = name;
     this.#code = code;
     this.#target = target;
     this.#values = new Values(code);
@@ -204,6 +209,7 @@ class Emitter {
 
   #operation(op: OpName, operands: readonly Operand[], result: ScalarType): Expression {
     const { helper, note } = this.#code;
+    noteNumbers(this.#name, op, result, note);
     return this.#target.operations[op](operands, { result, helper, note });
   }
 
@@ -276,6 +282,13 @@ class Emitter {
   #while(node: WhileNode): void {
     const { flow } = this.#target;
     const code = this.#code;
+    if (hasAtomic(node))
+      code.note(
+        "a loop around atomics, if it waits for others",
+        emitTargets[this.#name].waits,
+        false,
+        "progress",
+      );
     this.#values.settle("all");
     flow.beforeLoop?.(node);
     const around = code.out;

@@ -4,6 +4,7 @@ import type { OpName } from "../../ir/ops.ts";
 import type { ScalarType } from "../../ir/types.ts";
 import type { Expression, Operand } from "./expression.ts";
 import type { RequestHelper } from "./helpers.ts";
+import type { Note } from "./result.ts";
 
 /** What a row may ask of the code that is written. */
 interface OperationContext {
@@ -11,8 +12,7 @@ interface OperationContext {
   readonly result: ScalarType;
   /** Asks for a helper function of the target's language, and gives its name. */
   readonly helper: RequestHelper;
-  /** Makes an entry in the lowering report. */
-  note(request: string, became: string, fallback: boolean): void;
+  readonly note: Note;
 }
 
 export type Operation = (operands: readonly Operand[], context: OperationContext) => Expression;

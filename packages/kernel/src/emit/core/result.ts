@@ -28,8 +28,18 @@ export interface EmitOptions {
   readonly subgroupId?: "builtin" | "computed";
 }
 
+/**
+ * What an entry is about: the form in which a request is written; how exact numbers are; which accesses atomics order; who gets
+ * on while invocations wait for each other. All but the first say what the target promises less than the language.
+ */
+export type LoweringTopic = "form" | "numbers" | "order" | "progress";
+
+/** Makes an entry in the lowering report; the topic is "form" if absent. */
+export type Note = (request: string, became: string, fallback: boolean, topic?: LoweringTopic) => void;
+
 /** One thing that the kernel asks for, and what this target makes of it. */
 export interface LoweringEntry {
+  readonly topic: LoweringTopic;
   /** What the kernel asks for: "load of 4 consecutive f32 of x". */
   readonly request: string;
   /** What it became: "float4", "4 scalar loads". */
@@ -96,6 +106,10 @@ export interface Emitted {
   readonly compileOptions: readonly string[];
 }
 
+/** What a target promises less than the language for this kernel: numbers, order, progress. */
+export const weakenings = ({ entries }: LoweringReport): readonly LoweringEntry[] =>
+  entries.filter(({ topic }) => topic !== "form");
+
 /** Throws SILENT_FALLBACK unless every request got what it asked for. For tests that depend on a feature. */
 export function assertNoFallback(report: LoweringReport): void {
   const fallbacks = report.entries.filter(({ fallback }) => fallback);
@@ -115,11 +129,11 @@ export function assertNoFallback(report: LoweringReport): void {
 export class LoweringLog {
   readonly #entries = new Map<string, { entry: LoweringEntry; count: number }>();
 
-  add(request: string, became: string, where: SourceLocation, fallback = false): void {
-    const key = `${request}\n${became}`;
+  add(entry: Omit<LoweringEntry, "count">): void {
+    const key = `${entry.request}\n${entry.became}`;
     const known = this.#entries.get(key);
     if (known) known.count++;
-    else this.#entries.set(key, { entry: { request, became, fallback, where, count: 1 }, count: 1 });
+    else this.#entries.set(key, { entry: { ...entry, count: 1 }, count: 1 });
   }
 
   report(target: EmitTarget): LoweringReport {

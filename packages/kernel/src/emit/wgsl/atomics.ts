@@ -19,6 +19,7 @@ export function wgslAtomic(
       `atomic ${op} of ${memory.name} that orders other accesses (${order})`,
       "a relaxed one: WGSL has no other",
       true,
+      "order",
     );
   const name = atomicFunctions[op].wgsl;
   if (op === "compareExchange")

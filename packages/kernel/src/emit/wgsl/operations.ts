@@ -33,6 +33,19 @@ const floors =
     return result === "u32" ? infix(plain, a, b) : call(helper(helperName), a, b);
   };
 
+const extreme =
+  (name: "min" | "max"): Operation =>
+  (operands, { result, note }) => {
+    if (isFloat(result))
+      note(
+        `${name} of floats`,
+        `${name}(): WGSL lets it be either operand where one is NaN`,
+        false,
+        "numbers",
+      );
+    return call(name, ...operands);
+  };
+
 const shift =
   (text: InfixOperator): Operation =>
   (operands) => {
@@ -68,12 +81,12 @@ export const wgslOperations: Omit<OperationTable, "toF16" | "toBF16"> = {
   divFloor: floors("/", "divideFloor"),
   remTrunc: operator("%"),
   modFloor: floors("%", "moduloOf"),
-  min: named("min"),
-  max: named("max"),
+  min: extreme("min"),
+  max: extreme("max"),
   neg: ([a]) => prefix("-", a as Operand),
   abs: named("abs"),
   fma: (operands, { note }) => {
-    note("fma", "fma(), which WGSL lets an implementation round twice", false);
+    note("fma", "fma(), which WGSL lets an implementation round twice", false, "numbers");
     return call("fma", ...operands);
   },
   select: ([condition, a, b]) =>
