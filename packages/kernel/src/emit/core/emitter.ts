@@ -37,12 +37,13 @@ export function emitKernel(definition: TargetDefinition, given: KernelIR, option
   const ir = withoutTraces(given);
   const code = new Code(ir, options, definition.language(ir, options));
   for (const { label, site } of tracesOf(given))
-    code.log.add(
-      `trace ${JSON.stringify(label)}`,
-      "nothing: only the simulator shows it",
-      site.location,
-      false,
-    );
+    code.log.add({
+      request: `trace ${JSON.stringify(label)}`,
+      became: "nothing: only the simulator shows it",
+      where: site.location,
+      fallback: false,
+      topic: "form",
+    });
   const target = definition.target(code);
   code.out.depth = target.entry.depth;
   new Emitter(definition.name, code, target).body();
