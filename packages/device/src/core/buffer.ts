@@ -7,7 +7,7 @@ import { EvolverError } from "@evolver/base";
 import { elementBytes, type ElementType } from "@evolver/kernel";
 import { arrayType, isElementType, newArray } from "./arrays.ts";
 import type { AnyTypedArray, DeviceBuffer, DeviceId, DeviceLimits, TypedArrayOf } from "./device.ts";
-import { describe, invalid } from "./invalid.ts";
+import { invalid, shown } from "./invalid.ts";
 
 /** What a buffer needs to know of the device that made it. */
 export interface BufferOwner {
@@ -56,7 +56,7 @@ export abstract class OwnedBuffer<E extends ElementType = ElementType> implement
     this.assertUsable();
     const expected = arrayType(this.element);
     if (!(data instanceof expected))
-      throw invalid(`a buffer of ${this.element} takes a ${expected.name}, not ${describe(data)}`);
+      throw invalid(`a buffer of ${this.element} takes a ${expected.name}, not ${shown(data)}`);
     if (!Number.isSafeInteger(offset) || offset < 0 || offset + data.length > this.length)
       throw invalid(
         `${data.length} elements at offset ${offset} do not fit into a buffer of ${this.length}`,
@@ -140,11 +140,11 @@ export function checkBufferContents(
 ): number {
   assertOpen(owner);
   if (!isElementType(element))
-    throw invalid(`buffers hold f32, i32, u32, f16 or bf16, not ${describe(element)}`);
+    throw invalid(`buffers hold f32, i32, u32, f16 or bf16, not ${shown(element)}`);
   const expected = arrayType(element);
   if (typeof contents !== "number" && !(contents instanceof expected))
     throw invalid(
-      `a buffer of ${element} is made from a length or a ${expected.name}, not ${describe(contents)}`,
+      `a buffer of ${element} is made from a length or a ${expected.name}, not ${shown(contents)}`,
     );
   const length = typeof contents === "number" ? contents : contents.length;
   if (!Number.isSafeInteger(length) || length < 0)

@@ -2,16 +2,22 @@
 
 import { EvolverError } from "@evolver/base";
 
-/** A value in a few words, for messages. */
-export function describe(value: unknown): string {
-  if (value === null || value === undefined || typeof value === "number") return String(value);
-  if (typeof value === "object") return `a ${value.constructor?.name ?? "object"}`;
-  return `a ${typeof value}`;
+/** Characters of a text that are shown. */
+const MOST_SHOWN = 40;
+
+/** A value in a few words, for messages; a text as it is, in quotes: "64" is not 64. */
+export function shown(value: unknown): string {
+  if (typeof value === "string")
+    return value.length <= MOST_SHOWN
+      ? JSON.stringify(value)
+      : `${JSON.stringify(value.slice(0, MOST_SHOWN))}…`;
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "object" && value !== null) return articled(value.constructor?.name ?? "object");
+  if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+  return String(value);
 }
 
-/** As `describe`, but a string as it is, in quotes: "64" is not 64. */
-export const shown = (value: unknown): string =>
-  typeof value === "string" ? JSON.stringify(value) : describe(value);
+const articled = (name: string): string => `${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
 
 /** INVALID_ARGUMENT. */
 export function invalid(what: string, hint?: string, where?: EvolverError["where"]): EvolverError {

@@ -15,7 +15,7 @@ import {
 } from "@evolver/kernel";
 import { assertOpen, OwnedBuffer, type BufferOwner, type HostBuffer } from "./buffer.ts";
 import type { Launch } from "./device.ts";
-import { describe, invalid } from "./invalid.ts";
+import { invalid, shown } from "./invalid.ts";
 
 /** A launch that was checked. */
 export interface ResolvedLaunch<B extends OwnedBuffer = HostBuffer> {
@@ -98,12 +98,12 @@ function resolveWorkgroups(
       hint,
     });
   if (!Array.isArray(list) || list.length < 1 || list.length > 3)
-    throw fail(`has ${describe(workgroups)} for workgroups`, "pass a number or [x, y?, z?]");
+    throw fail(`has ${shown(workgroups)} for workgroups`, "pass a number or [x, y?, z?]");
   const counts = [0, 1, 2].map((axis) => (list as readonly unknown[])[axis] ?? 1);
   for (const [axis, count] of counts.entries()) {
     if (Number.isInteger(count) && (count as number) >= 0 && (count as number) <= 0xffffffff) continue;
     throw fail(
-      `has ${describe(count)} workgroups on ${"xyz"[axis]}`,
+      `has ${shown(count)} workgroups on ${"xyz"[axis]}`,
       "counts are whole numbers from 0 to 4294967295",
     );
   }
@@ -121,7 +121,7 @@ export function resolveScalar(ir: KernelIR, param: ScalarParam, value: unknown):
   const where = [ir.site.location];
   if (typeof value !== "number")
     throw invalid(
-      `parameter "${param.name}" of "${ir.name}" is ${param.type}, not ${describe(value)}`,
+      `parameter "${param.name}" of "${ir.name}" is ${param.type}, not ${shown(value)}`,
       `pass ${wanted(param)}`,
       where,
     );
@@ -152,7 +152,7 @@ function resolveBuffer<B extends OwnedBuffer>(
   const where = [ir.site.location];
   const what = `parameter "${param.name}" of "${ir.name}"`;
   if (!(value instanceof bufferType) || value.owner !== owner) {
-    const foreign = value instanceof OwnedBuffer ? "a buffer of another device" : describe(value);
+    const foreign = value instanceof OwnedBuffer ? "a buffer of another device" : shown(value);
     throw invalid(`${what} is a buffer, not ${foreign}`, `make it with createBuffer of this device`, where);
   }
   if (value.destroyed)

@@ -30,7 +30,7 @@ import { programFor } from "./programs.ts";
  *     const y = await bound.read("y");
  *     bound.destroy();
  *
- * @throws EvolverError PLAN_INVALID where the plan is not well-formed or leaves an output unwritten, PLAN_BUFFER where
+ * @throws EvolverError PLAN_INVALID where the plan is not well-formed or leaves an output unwritten, PLAN_WRITES_INPUT, PLAN_READS_UNWRITTEN, PLAN_BUFFER where
  *   contents or an input are missing, a name is none of the plan's, or a buffer is of another type or too short;
  *   INVALID_ARGUMENT and ALIASED_BUFFER for what a launch would throw them; and what compiling and allocating throw. Nothing stays allocated then
  */

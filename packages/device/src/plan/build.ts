@@ -72,7 +72,7 @@ export interface PlanBuilder<B extends PlanTypes> {
   launch<P extends Params>(kernel: Kernel<P>, options: LaunchOptions<P, B>): PlanBuilder<B>;
   /**
    * @throws EvolverError PLAN_INVALID for what only shows in the data: two buffers of one name, a negative length, an output
-   *   that no launch writes; INVALID_ARGUMENT and ALIASED_BUFFER for what each launch would throw them
+   *   that no launch writes; PLAN_WRITES_INPUT; PLAN_READS_UNWRITTEN for scratch that holds garbage when it is read; INVALID_ARGUMENT and ALIASED_BUFFER for what each launch would throw them
    */
   done(): Plan<B>;
 }

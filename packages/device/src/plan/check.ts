@@ -4,7 +4,7 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import { elementTypes, type KernelIR } from "@evolver/kernel";
+import { elementTypes, memoriesOf, visitNodes, type KernelIR, type Memory } from "@evolver/kernel";
 import { isElementType } from "../core/arrays.ts";
 import type { DeviceBuffer } from "../core/device.ts";
 import { shown } from "../core/invalid.ts";
@@ -117,11 +117,13 @@ const given = (argument: unknown): string => shown(isRecord(argument) ? argument
  *
  * @param bound buffers of a device, by the plan's names, where they are known: two names may stand for one
  * @throws EvolverError INVALID_ARGUMENT for a scalar that does not fit its type, ALIASED_BUFFER for one buffer passed twice to a
- *   kernel that may write it, PLAN_INVALID for an output that no launch writes
+ *   kernel that may write it, PLAN_INVALID for an output that no launch writes, PLAN_WRITES_INPUT, and PLAN_READS_UNWRITTEN for
+ *   scratch that is read while it holds garbage
  */
 export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceBuffer>> = {}): void {
   const written = new Set<string>();
-  for (const { kernel: index, args } of plan.launches) {
+  const buffers = new Map(plan.buffers.map((buffer) => [buffer.name, buffer]));
+  for (const [i, { kernel: index, args }] of plan.launches.entries()) {
     const kernel = plan.kernels[index] as KernelIR;
     const passed: Record<string, unknown> = {};
     for (const param of givenParams(kernel)) {
@@ -129,9 +131,15 @@ export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceB
       if (param.kind === "scalar") resolveScalar(kernel, param, argument);
       if (param.kind === "scalar" || typeof argument === "number") continue;
       passed[param.name] = bound[argument.buffer] ?? argument.buffer;
-      if (param.memory.access !== "read") written.add(argument.buffer);
     }
     refuseAliases(kernel, passed);
+    const uses = usesOf(kernel);
+    for (const { name, memory } of kernel.params.filter((param) => param.kind === "buffer")) {
+      const buffer = buffers.get((args[name] as { readonly buffer: string }).buffer) as PlanBuffer;
+      const use = uses.get(memory);
+      if (use !== undefined) checkUse(`Launch ${i} of ${kernel.name}`, use, buffer, written);
+      if (memory.access !== "read") written.add(buffer.name);
+    }
   }
   for (const { name, role } of plan.buffers)
     if (role === "output" && !written.has(name))
@@ -144,3 +152,49 @@ export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceB
 /** @param hint what to do about it */
 export const planInvalid = (what: string, hint: string, cause?: unknown): EvolverError =>
   new EvolverError("PLAN_INVALID", what, { hint, cause });
+
+/** What a kernel does to a buffer, whatever it declares. */
+interface Use {
+  /** Loads, and atomic operations that change what is there. */
+  reads: boolean;
+  /** Of any kind. */
+  writes: boolean;
+  /** Writes that do not depend on what was there. */
+  stores: boolean;
+}
+
+function usesOf({ body }: KernelIR): ReadonlyMap<Memory, Use> {
+  const uses = new Map<Memory, Use>();
+  visitNodes(body, (node) => {
+    for (const { memory, access } of memoriesOf(node)) {
+      const use = uses.get(memory) ?? { reads: false, writes: false, stores: false };
+      uses.set(memory, use);
+      if (access !== "write") use.reads = true;
+      if (access !== "read") use.writes = true;
+      if (access === "write") use.stores = true;
+    }
+  });
+  return uses;
+}
+
+/** @param written the buffers that launches before may have written */
+function checkUse(
+  what: string,
+  { reads, writes, stores }: Use,
+  { name, role, zeroed = false }: PlanBuffer,
+  written: ReadonlySet<string>,
+): void {
+  if (role === "input" && writes)
+    throw new EvolverError("PLAN_WRITES_INPUT", `${what} writes the input ${name}.`, {
+      hint: "inputs belong to the user of the plan, and a second run would begin with what the first has left: write to scratch or an output",
+    });
+  // A kernel that also stores may store first.
+  if (role !== "scratch" || zeroed !== false || written.has(name) || !reads || stores) return;
+  throw new EvolverError(
+    "PLAN_READS_UNWRITTEN",
+    `${what} reads the scratch ${name}, which no launch before has written.`,
+    {
+      hint: "launch what writes it first, or let it begin with zeros: .scratch(name, type, length, true)",
+    },
+  );
+}

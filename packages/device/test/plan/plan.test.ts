@@ -1,6 +1,6 @@
 /** Plans as data: what the builder makes and the compiler refuses, what is refused when a plan is bound, and sharing. */
 
-import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+import { atomic, buffer, f32, kernel, u32 } from "@evolver/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bindPlan,
@@ -33,7 +33,7 @@ const code = (name: string) => expect.objectContaining({ code: name });
 describe("the builder", () => {
   it("gives plain data, with a kernel that is launched twice once", () => {
     const plan = buildPlan({ subgroup: 32, forwardProgress: true })
-      .input("x", f32, 4)
+      .scratch("x", f32, 4, true)
       .scratch("y", f32, 4, "once")
       .launch(invert, { workgroups: [1, 1], args: { x: "x", n: 4 } })
       .launch(invert, { workgroups: 2, args: { x: "y", n: 4 } })
@@ -41,7 +41,7 @@ describe("the builder", () => {
     expect(plan).toEqual({
       kernels: [invert.build({ subgroup: 32 })],
       buffers: [
-        { name: "x", role: "input", element: "f32", length: 4 },
+        { name: "x", role: "scratch", element: "f32", length: 4, zeroed: true },
         { name: "y", role: "scratch", element: "f32", length: 4, zeroed: "once" },
       ],
       launches: [
@@ -52,7 +52,7 @@ describe("the builder", () => {
   });
 
   it("lets plans share a beginning", () => {
-    const begun = buildPlan(buildOf(sim)).input("x", f32, 4);
+    const begun = buildPlan(buildOf(sim)).scratch("x", f32, 4, true);
     const launched = begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4 } });
     expect(begun.done().launches).toHaveLength(0);
     expect(launched.done().launches).toHaveLength(1);
@@ -99,7 +99,7 @@ describe("callers without types are told what is wrong, where, and what to do", 
     ],
     ["no args", () => begun.launch(invert, { workgroups: 2 }), "Launch 0 of invert has undefined for args."],
     ["no kernel", () => begun.launch(null, {}), "Launch 0 is of null, which is no kernel."],
-    ["another object", () => begun.launch({}, {}), "Launch 0 is of a Object, which is no kernel."],
+    ["another object", () => begun.launch({}, {}), "Launch 0 is of an Object, which is no kernel."],
     [
       "a name that is not there",
       () => launched({ x: "x", sums: "nope", columns: 1 }),
@@ -170,9 +170,82 @@ describe("what would fail at a launch is found before", () => {
     expect(act).toThrow(code(name) as Error);
   });
 
-  it("an input may be written by a kernel that works in place", () => {
-    const plan = begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4 } }).done();
-    expect(plan.launches).toHaveLength(1);
+  it("an input is written by no launch, and read by one that only declares to write it", () => {
+    const inPlace = begun.launch(invert, { workgroups: 1, args: { x: "x", n: 4 } });
+    expect(() => inPlace.done()).toThrow("Launch 0 of invert writes the input x.");
+    expect(() => inPlace.done()).toThrow(code("PLAN_WRITES_INPUT") as Error);
+    const declared = kernel(
+      "declared",
+      { params: { x: buffer(f32, "read_write"), sums: buffer(f32, "write") }, workgroup: [32] },
+      ({ x, sums }, gpu) => {
+        const i = gpu.globalId.x;
+        gpu.if(i.lt(ROWS), () => sums.set(i, x.get(i)));
+      },
+    );
+    const reads = begun.launch(declared, { workgroups: 1, args: { x: "x", sums: "sums" } }).done();
+    expect(reads.launches).toHaveLength(1);
+  });
+
+  describe("scratch is read after something wrote it", () => {
+    const added = kernel("added", { params: { sums: buffer(atomic(f32)) }, workgroup: [32] }, ({ sums }) => {
+      sums.add(0, 1);
+    });
+    const own = kernel("own", { params: { sums: buffer(f32, "read_write") }, workgroup: [1] }, ({ sums }) => {
+      sums.set(0, 1);
+      sums.set(1, sums.get(0));
+    });
+    const output = begun.output("y", f32, ROWS * COLUMNS);
+    const last = {
+      workgroups: ROWS,
+      args: { x: "x", factors: "sums", y: "y", columns: COLUMNS, gain: 1 },
+    } as const;
+    const zeroed = buildPlan({ subgroup: 32, forwardProgress: true })
+      .input("x", f32, ROWS * COLUMNS)
+      .scratch("sums", f32, ROWS, true)
+      .output("y", f32, ROWS * COLUMNS);
+    it.each<[string, () => unknown]>([
+      ["by no launch", () => output.launch(scaleRows, last).done()],
+      [
+        "by a later launch alone",
+        () =>
+          output
+            .launch(scaleRows, last)
+            .launch(sumRows, { workgroups: ROWS, args: { x: "x", sums: "sums", columns: COLUMNS } })
+            .done(),
+      ],
+      [
+        "by an atomic operation on garbage",
+        () =>
+          output
+            .launch(added, { workgroups: 1, args: { sums: "sums" } })
+            .launch(scaleRows, last)
+            .done(),
+      ],
+    ])("refused: written %s", (_, act) => {
+      expect(act).toThrow("reads the scratch sums, which no launch before has written.");
+      expect(act).toThrow(code("PLAN_READS_UNWRITTEN") as Error);
+    });
+    it.each<[string, () => unknown]>([
+      ["zeros", () => zeroed.launch(scaleRows, last).done()],
+      [
+        "atomic operations on zeros",
+        () =>
+          zeroed
+            .launch(added, { workgroups: 1, args: { sums: "sums" } })
+            .launch(scaleRows, last)
+            .done(),
+      ],
+      [
+        "a kernel that reads what it wrote itself",
+        () =>
+          output
+            .launch(own, { workgroups: 1, args: { sums: "sums" } })
+            .launch(scaleRows, last)
+            .done(),
+      ],
+    ])("taken: %s", (_, act) => {
+      expect(act).not.toThrow();
+    });
   });
 
   it("one buffer of a device under two names", async () => {
@@ -257,7 +330,7 @@ it("the hash of a plan depends on what it does, and not on the names of its scra
   const other = { ...plan, buffers: renamed.buffers, launches } as Plan;
   expect(planHash(other)).toBe(planHash(plan));
   expect(planHash(normalise(sim, 2))).not.toBe(planHash(plan));
-  expect(planHash(counting(sim))).not.toBe(planHash(counting(sim, "once")));
+  expect(planHash(counting(sim, true))).not.toBe(planHash(counting(sim, "once")));
 });
 
 describe("what is given for a plan's buffers", () => {

@@ -194,8 +194,7 @@ export class Session {
         return await buildModule(candidate, shapes, { subgroup, forwardProgress });
       return shapes.map((shape) => this.#study.plan(candidate.point, shape, { subgroup, forwardProgress }));
     } catch (error) {
-      const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
-      throw new Rejection(invalid ? "invalid" : "build-failed", messageOf(error));
+      throw new Rejection(isOfPlan(error) ? "invalid" : "build-failed", messageOf(error));
     }
   }
 
@@ -350,10 +349,14 @@ async function launching<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof Rejection) throw error;
-    const invalid = error instanceof EvolverError && error.code === "PLAN_INVALID";
-    throw new Rejection(invalid ? "invalid" : "launch-failed", messageOf(error));
+    throw new Rejection(isOfPlan(error) ? "invalid" : "launch-failed", messageOf(error));
   }
 }
+
+/** Whether a plan itself is at fault, whatever device it is for. */
+const isOfPlan = (error: unknown): boolean =>
+  error instanceof EvolverError &&
+  ["PLAN_INVALID", "PLAN_WRITES_INPUT", "PLAN_READS_UNWRITTEN"].includes(error.code);
 
 function checkedMeasurement(
   measurement: Measurement,
