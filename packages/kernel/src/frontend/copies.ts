@@ -71,6 +71,11 @@ export class Copies {
     const condition = active === undefined ? null : recorder.use(lift(recorder, active, "bool"), site);
     if (condition !== null && condition.type !== "bool")
       throw mismatch(`active is a bool, not ${condition.type}`, site, "compare it: x.ne(0)");
+    const limits = [
+      ...(to.limits(at, width, site).limits ?? []),
+      // What is not read may lie outside.
+      ...(condition === null ? ((from as MutableBuffer<E>).limits(index, width, site).limits ?? []) : []),
+    ];
     recorder.emit(
       {
         kind: "asyncCopy",
@@ -80,6 +85,7 @@ export class Copies {
         toIndex: target.index,
         width,
         active: condition,
+        ...(limits.length === 0 ? {} : { limits }),
       },
       site,
     );

@@ -1,7 +1,7 @@
 /** What all arrays in memory share: where an access goes, whether it may be made, and how it is recorded. */
 
 import { EvolverError } from "@evolver/base";
-import type { AccessWidth } from "../ir/nodes.ts";
+import type { AccessWidth, IndexLimit } from "../ir/nodes.ts";
 import type { Site } from "../ir/site.ts";
 import { elementBytes } from "../ir/types.ts";
 import type { ElementType, Memory, Value } from "../ir/types.ts";
@@ -18,6 +18,14 @@ export interface Addressing {
   offset(indices: readonly Index[]): Index | Offset;
   /** Each dimension with its end, those first that are fixed already; null where the ends are not known. */
   bounds(indices: readonly Index[]): readonly Bound[] | null;
+  /** What the simulator checks beside the size of the memory. */
+  limits(indices: readonly Index[]): readonly Limit[];
+}
+
+/** What an index must stay below (IndexLimit). */
+export interface Limit extends Bound, Pick<IndexLimit, "dimension" | "by"> {
+  /** Whether the elements of a vector lie along this dimension. */
+  readonly isAlong: boolean;
 }
 
 export const zipped = (indices: readonly Index[], extents: readonly Index[]): readonly Bound[] =>
@@ -28,6 +36,7 @@ export const flat = (end: (() => Index) | null): Addressing => ({
   rank: 1,
   offset: ([index]) => index as Index,
   bounds: ([index]) => (end === null ? null : [{ index: index as Index, extent: end() }]),
+  limits: () => [],
 });
 
 /** Elements in memory, addressed by one or more indices. All access goes through here. */
@@ -48,7 +57,8 @@ export abstract class Elements<E extends ElementType> {
     const index = this.address(indices, site);
     const results = Array.from({ length: width }, () => this.recorder.define(this.memory.element, site));
     const values = Object.freeze(results.map((result) => result.value));
-    this.recorder.emit({ kind: "load", memory: this.memory, index, results: values }, site);
+    const limits = this.limits(indices, width, site);
+    this.recorder.emit({ kind: "load", memory: this.memory, index, results: values, ...limits }, site);
     return results.map((result) => wrap(result));
   }
 
@@ -82,8 +92,9 @@ export abstract class Elements<E extends ElementType> {
     this.#checkWidth(operands.length, site);
     this.#checkAccess("write", site);
     const index = this.address(indices, site);
-    const values = operands.map((operand) => this.lifted(operand, site));
-    this.recorder.emit({ kind: "store", memory: this.memory, index, values: Object.freeze(values) }, site);
+    const values = Object.freeze(operands.map((operand) => this.lifted(operand, site)));
+    const limits = this.limits(indices, values.length, site);
+    this.recorder.emit({ kind: "store", memory: this.memory, index, values, ...limits }, site);
   }
 
   protected address(indices: readonly Index[], site: Site): Value {
@@ -92,6 +103,21 @@ export abstract class Elements<E extends ElementType> {
       const offset = this.addressing.offset(indices);
       return this.recorder.use(offset instanceof Scalar ? offset : lift(this.recorder, offset, "u32"), site);
     });
+  }
+
+  /** What the simulator checks of the indices of an access of `width` elements. */
+  limits(indices: readonly Index[], width: number, site: Site): { readonly limits?: readonly IndexLimit[] } {
+    const known = (index: Index): Value | number =>
+      typeof index === "number" ? index : this.recorder.use(index, site);
+    const limits = this.addressing.limits(indices).flatMap((limit): IndexLimit[] => {
+      const { dimension, by } = limit;
+      const span = limit.isAlong ? width : 1;
+      const [index, extent] = [known(limit.index), known(limit.extent)];
+      const areNumbers = typeof index === "number" && typeof extent === "number";
+      const isInside = areNumbers && index >= 0 && index + span <= extent;
+      return isInside ? [] : [{ memory: this.memory, dimension, index, width: span, extent, by }];
+    });
+    return limits.length === 0 ? {} : { limits: Object.freeze(limits) };
   }
 
   #checkRank(indices: readonly Index[], site: Site): void {

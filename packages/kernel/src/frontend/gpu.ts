@@ -323,7 +323,8 @@ export class Gpu {
     }
     const { memory, index } = array.resolve(indices, site);
     const result = this.#recorder.define(memory.element, site);
-    this.#recorder.emit({ kind: "uniformLoad", memory, index, result: result.value }, site);
+    const limits = array.limits(indices, 1, site);
+    this.#recorder.emit({ kind: "uniformLoad", memory, index, result: result.value, ...limits }, site);
     return wrap(result);
   }
 

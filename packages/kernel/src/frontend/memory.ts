@@ -6,7 +6,7 @@
 import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { Access, ElementType, GlobalMemory, Memory, SharedMemory, Value } from "../ir/types.ts";
-import { Elements, flat, zipped } from "./elements.ts";
+import { Elements, flat, zipped, type Limit } from "./elements.ts";
 import type { Bound } from "./guarded.ts";
 import type { Layout } from "./layout.ts";
 import type { Recorder } from "./recorder.ts";
@@ -63,7 +63,10 @@ class MutableElements<E extends ElementType> extends Elements<E> {
 export interface ViewOptions {
   /** Elements between neighbours along each dimension, outermost first: run-time or build-time. */
   readonly strides: readonly Index[];
-  /** Indices along each dimension, from 0: run-time or build-time. `getOr` needs them. */
+  /**
+   * Indices along each dimension, from 0: run-time or build-time. `getOr` needs them, and the simulator reports an index beyond.
+   * Without extents it takes rows to be as long as they are apart: along a stride of 1, an index stays below the others.
+   */
   readonly extents?: readonly Index[];
   /** Element offset of the origin. */
   readonly offset?: Index | Offset;
@@ -74,6 +77,8 @@ interface Strided {
   readonly origin: Offset | 0;
   readonly extents: readonly Index[] | null;
   readonly fixed?: readonly Bound[];
+  /** How many dimensions at() has fixed. */
+  readonly depth?: number;
 }
 
 /** An n-dimensional view of a buffer. Offsets are exact, also beyond 32 bits. */
@@ -83,17 +88,24 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
   readonly #extents: readonly Index[] | null;
   /** The dimensions that at() fixed, where extents are known. */
   readonly #fixed: readonly Bound[];
+  readonly #depth: number;
 
-  constructor(recorder: Recorder, memory: Memory, { strides, origin, extents, fixed = [] }: Strided) {
+  constructor(recorder: Recorder, memory: Memory, view: Strided) {
+    const { strides, origin, extents, fixed = [], depth = 0 } = view;
     super(recorder, memory, {
       rank: strides.length,
       offset: (indices) => strided(recorder, indices, strides, origin),
       bounds: (indices) => (extents === null ? null : [...fixed, ...zipped(indices, extents)]),
+      limits: (indices) =>
+        extents === null
+          ? limitsOfRows(strides, indices, depth)
+          : limitsOf([...fixed, ...zipped(indices, extents)], strides.at(-1) === 1),
     });
     this.#strides = strides;
     this.#origin = origin;
     this.#extents = extents;
     this.#fixed = fixed;
+    this.#depth = depth;
   }
 
   get rank(): number {
@@ -120,8 +132,28 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
       origin: origin === 0 ? 0 : toOffset(this.recorder, origin),
       extents: extents?.slice(leading.length) ?? null,
       fixed: extents === null ? [] : [...this.#fixed, ...zipped(leading, extents)],
+      depth: this.#depth + leading.length,
     });
   }
+}
+
+/** Bounds of dimension 0 and on. @param isDense whether a vector lies along the last one */
+const limitsOf = (bounds: readonly Bound[], isDense: boolean): Limit[] =>
+  bounds.map((bound, dimension) => ({
+    ...bound,
+    dimension,
+    by: "extent",
+    isAlong: isDense && dimension === bounds.length - 1,
+  }));
+
+/** Where no extents are known: along a stride of 1 stands a row, which is as long as rows are apart. */
+function limitsOfRows(strides: readonly Index[], indices: readonly Index[], depth: number): Limit[] {
+  return indices.flatMap((index, k) =>
+    strides.flatMap((extent, other): Limit[] => {
+      const says = strides[k] === 1 && other !== k && !(typeof extent === "number" && extent <= 1);
+      return says ? [{ dimension: depth + k, index, extent, by: "stride", isAlong: true }] : [];
+    }),
+  );
 }
 
 function strided(
@@ -220,6 +252,8 @@ export class SharedArray<E extends ElementType> extends MutableElements<E> {
       rank: layout.shape.length,
       offset: (indices) => layout.offset(indices),
       bounds: (indices) => zipped(indices, layout.shape),
+      // Beyond the first extent an index is beyond the array too.
+      limits: (indices) => limitsOf(zipped(indices, layout.shape), true).slice(1),
     });
     this.layout = layout;
     this.#shared = memory;

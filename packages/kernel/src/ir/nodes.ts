@@ -12,6 +12,23 @@ import type { GlobalMemory, Memory, Param, PhaseBarrier, SharedMemory, Value, Va
 
 interface NodeBase {
   readonly site: Site;
+  /**
+   * What the indices of an access must stay below, dimension by dimension: a row's end may lie inside the memory. Only the
+   * simulator looks at it. Like the site it is no part of what a kernel computes: the hash and the JSON form leave it out.
+   */
+  readonly limits?: readonly IndexLimit[];
+}
+
+/** `index` and the `width − 1` after it are below `extent`; numbers are known when the kernel is built. */
+export interface IndexLimit {
+  readonly memory: Memory;
+  /** From 0, the outermost. */
+  readonly dimension: number;
+  readonly index: Value | number;
+  readonly width: number;
+  readonly extent: Value | number;
+  /** What the extent is: declared, or the stride of rows, which may be 1 or less and then says nothing. */
+  readonly by: "extent" | "stride";
 }
 
 export interface Block {

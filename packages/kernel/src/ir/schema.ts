@@ -57,8 +57,8 @@ export interface Shown {
 }
 
 export interface NodeRow<N extends Node> {
-  /** In the order of the JSON form. */
-  readonly fields: Fields<Omit<N, "kind" | "site">>;
+  /** In the order of the JSON form, which has no limits. */
+  readonly fields: Fields<Omit<N, "kind" | "site" | "limits">>;
   readonly effect: N extends ControlNode ? "control" : Exclude<Effect, "control">;
   convergence(node: N): Convergence;
   /** A short name for messages: "op add", "load of x". */

@@ -23,7 +23,11 @@ export function findGuards(ir: KernelIR): readonly Guard[] {
     for (const { id } of resultsOf(node)) definitions.set(id, node);
     if (node.kind === "for") definitions.set(node.induction.id, node);
   });
-  const sources = sourcesOf(definitions);
+  // A buffer's length is what the launch has room for, no more than that.
+  const given = new Set(
+    ir.params.flatMap((param) => (param.kind === "scalar" && param.lengthOf === null ? [param.name] : [])),
+  );
+  const sources = sourcesOf(definitions, given);
   const guards: Guard[] = [];
   visitNodes(ir.body, (node) => {
     if (node.kind !== "if") return;
@@ -71,7 +75,10 @@ interface Sources {
   readonly other: boolean;
 }
 
-function sourcesOf(definitions: ReadonlyMap<number, Node>): (value: Value) => Sources {
+function sourcesOf(
+  definitions: ReadonlyMap<number, Node>,
+  given: ReadonlySet<string>,
+): (value: Value) => Sources {
   const known = new Map<number, Sources>();
   const find = ({ id }: Value): Sources => {
     const node = definitions.get(id);
@@ -85,7 +92,7 @@ function sourcesOf(definitions: ReadonlyMap<number, Node>): (value: Value) => So
       case "const":
         return only({});
       case "param":
-        return only({ param: true });
+        return only(given.has(node.name) ? { param: true } : {});
       case "builtin":
       case "for":
         return only({ place: true });

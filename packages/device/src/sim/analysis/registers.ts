@@ -4,7 +4,7 @@
  */
 
 import { blocksOf, operandsAtEndOf, operandsOnEntry, resultsOf } from "@evolver/kernel";
-import type { Block, KernelIR, Value } from "@evolver/kernel";
+import type { Block, KernelIR, Node, Value } from "@evolver/kernel";
 
 export interface Uses {
   /** By value id. */
@@ -13,8 +13,12 @@ export interface Uses {
   readonly last: number[];
 }
 
-/** Counts uses, and finds the last one as seen from the defining block (a use inside a loop counts for the loop). */
-export function findUses(ir: KernelIR): Uses {
+/**
+ * Counts uses, and finds the last one as seen from the defining block (a use inside a loop counts for the loop).
+ *
+ * @param more values that a node uses beside its operands
+ */
+export function findUses(ir: KernelIR, more: (node: Node) => readonly Value[]): Uses {
   const count = new Array<number>(ir.valueCount).fill(0);
   const last = new Array<number>(ir.valueCount).fill(-1);
   const depthOf = new Array<number>(ir.valueCount).fill(0);
@@ -33,6 +37,7 @@ export function findUses(ir: KernelIR): Uses {
     if (before) define(before);
     for (const node of block.nodes) {
       for (const value of operandsOnEntry(node)) use(value);
+      for (const value of more(node)) use(value);
       if (node.kind === "for") {
         walk(node.body, node.induction);
       } else if (node.kind === "while") {

@@ -8,6 +8,7 @@ import { ops } from "@evolver/kernel";
 import type { KernelIR, Memory, Node, NodeKind, Value, Variable } from "@evolver/kernel";
 import { builtins } from "../analysis/builtins.ts";
 import type { RegisterCounts } from "../runtime/subgroup.ts";
+import { LimitWriter } from "./limits.ts";
 import { ControlFlow } from "./control.ts";
 import { Emitter, divisorOf } from "./emitter.ts";
 import type { BlockWriter, CodeOptions, Scope } from "./emitter.ts";
@@ -93,6 +94,7 @@ const ENDS_LANE_LOOP: { readonly [K in NodeKind]: boolean } = {
 
 class Writer implements BlockWriter {
   readonly #emitter: Emitter;
+  readonly #limits: LimitWriter;
   readonly #shadows: ShadowWriter | null;
   readonly #handlers: { readonly [K in NodeKind]: Handler<K> };
 
@@ -101,6 +103,7 @@ class Writer implements BlockWriter {
     const requests = new Requests(emitter, shadows);
     const pipelines = new Pipelines(emitter);
     this.#emitter = emitter;
+    this.#limits = new LimitWriter(emitter);
     this.#shadows = shadows;
     this.#handlers = {
       comment: ({ text }) => {
@@ -185,6 +188,7 @@ class Writer implements BlockWriter {
       emitter.flush(scope, index - 1);
       emitter.comment(node);
     }
+    this.#limits.check(node, scope);
     this.#shadows?.before(node, scope, index);
     this.#handlers[node.kind](node, scope, index);
     this.#shadows?.after(node, scope);

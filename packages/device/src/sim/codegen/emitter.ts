@@ -3,11 +3,22 @@
  * live. Runs of lane-varying arithmetic are held back until something else comes, and then become one loop (lane-loops.ts).
  */
 
-import type { Block, KernelIR, Memory, Node, OpNode, Site, Value, Variable } from "@evolver/kernel";
+import type {
+  Block,
+  IndexLimit,
+  KernelIR,
+  Memory,
+  Node,
+  OpNode,
+  Site,
+  Value,
+  Variable,
+} from "@evolver/kernel";
 import { blocksOf, ops } from "@evolver/kernel";
 import { analyseLanes } from "../analysis/lanes.ts";
 import type { LaneAnalysis } from "../analysis/lanes.ts";
 import type { Guard } from "../analysis/guards.ts";
+import { openLimits } from "../analysis/ranges.ts";
 import { Slots, findUses } from "../analysis/registers.ts";
 import type { Uses } from "../analysis/registers.ts";
 import { positionName } from "../runtime/counting.ts";
@@ -75,6 +86,8 @@ export class Emitter {
   readonly ir: KernelIR;
   readonly options: CodeOptions;
   readonly lanes: LaneAnalysis;
+  /** What accesses have to be checked for beside the size of the memory. */
+  readonly limits: ReadonlyMap<Node, readonly IndexLimit[]>;
   /** Counts arithmetic, to be added where code continues. */
   readonly tally = new Tally();
   readonly memories: readonly NamedMemory[];
@@ -102,7 +115,12 @@ export class Emitter {
     this.ir = ir;
     this.options = options;
     this.lanes = analyseLanes(ir);
-    this.#uses = findUses(ir);
+    this.limits = options.checks ? openLimits(ir) : new Map();
+    this.#uses = findUses(ir, (node) =>
+      (this.limits.get(node) ?? []).flatMap(({ index, extent }) =>
+        [index, extent].filter((of) => typeof of !== "number"),
+      ),
+    );
     const memories = [
       ...ir.params.flatMap((param) => (param.kind === "buffer" ? [param.memory] : [])),
       ...ir.shared,
@@ -268,10 +286,10 @@ export class Emitter {
   }
 
   /** A number for each lane (LaneOperand), as an expression. */
-  operand(value: Value, scope: Scope): string {
-    const uniform = this.uniform(value);
+  operand(value: Value | number, scope: Scope): string {
+    const uniform = typeof value === "number" ? String(value) : this.uniform(value);
     if (uniform !== null) return `{ registers: null, first: 0, value: ${uniform} }`;
-    const { file, at } = this.registers(value, scope);
+    const { file, at } = this.registers(value as Value, scope);
     return `{ registers: subgroup.${file}, first: ${at}, value: 0 }`;
   }
 

@@ -135,6 +135,16 @@ function anyUnset(set, active) {
   return false;
 }
 
+// Whether an index of an active lane is not from 0 to a limit.
+function exceeds(registers, first, active, most) {
+  const { mask, count } = active;
+  for (let lane = 0; lane < WIDTH; lane++) {
+    const index = registers[first + lane];
+    if (!(index >= 0 && index <= most) && (count === WIDTH || mask[lane] !== 0)) return true;
+  }
+  return false;
+}
+
 function anyZero(registers, first, active) {
   for (let lane = 0; lane < WIDTH; lane++) if (active.mask[lane] !== 0 && registers[first + lane] === 0) return true;
   return false;

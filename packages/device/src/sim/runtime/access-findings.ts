@@ -2,8 +2,19 @@
 
 import type { FindingKind } from "../../core/findings.ts";
 import type { Access, LaunchContext, Request } from "./context.ts";
+import { valueOf } from "./phases.ts";
+import type { LaneOperand } from "./phases.ts";
 import { LaneSet } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
+
+/** A place that has a bound for one dimension of what it accesses. */
+interface DimensionPlace {
+  readonly site: number;
+  readonly memory: number;
+  readonly dimension: number;
+  readonly width: number;
+  readonly by: "extent" | "stride";
+}
 
 export class AccessFindings {
   readonly #context: LaunchContext;
@@ -32,6 +43,33 @@ export class AccessFindings {
   sharedIndexOutside(request: Omit<Request, "indices" | "first">, index: number): void {
     const indices = new Array<number>(request.active.mask.length).fill(index);
     this.keepInside({ ...request, indices, first: 0 });
+  }
+
+  /** Indices of one dimension that may be beyond its extent, though inside the memory. */
+  beyondExtent(
+    subgroup: Subgroup,
+    active: LaneSet,
+    place: DimensionPlace,
+    index: LaneOperand,
+    extent: LaneOperand,
+  ): void {
+    const { site, memory, dimension, width, by } = place;
+    const { kind } = this.#context.node(site);
+    const action = kind === "store" ? "write" : kind === "asyncCopy" ? "copy" : "read";
+    let isFirst = true;
+    for (let lane = 0; lane < subgroup.lanes; lane++) {
+      if (active.mask[lane] === 0) continue;
+      const [at, end] = [valueOf(index, lane), valueOf(extent, lane)];
+      if ((at >= 0 && at <= end - width) || (by === "stride" && end <= 1)) continue;
+      if (isFirst) this.#context.time.instruction++;
+      isFirst = false;
+      const what =
+        by === "extent"
+          ? `is outside its extent of ${end}`
+          : `leaves the row, since rows are ${end} apart (a view whose rows overlap says so with extents)`;
+      const message = `index ${at} of dimension ${dimension} of ${this.#context.nameOf(memory)} ${what}`;
+      this.#add("out-of-bounds", message, { subgroup, lane, site, action, memory, element: at });
+    }
   }
 
   outOfBounds(access: Access, width: number): void {

@@ -214,8 +214,9 @@ export class Phases {
   }
 }
 
-const valueOf = ({ registers, first, value }: LaneOperand, lane: number): number =>
-  registers === null ? value : (registers[first + lane] as number);
+/** The number of a lane; of a bool that all lanes share too. */
+export const valueOf = ({ registers, first, value }: LaneOperand, lane: number): number =>
+  registers === null ? Number(value) : (registers[first + lane] as number);
 
 type Parts = readonly [LaneSet, LaneSet | null];
 

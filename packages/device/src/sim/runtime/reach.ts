@@ -5,6 +5,7 @@
 
 import type { Guard } from "../analysis/guards.ts";
 import type { LaunchContext } from "./context.ts";
+import { valueOf } from "./phases.ts";
 import type { LaneOperand } from "./phases.ts";
 import type { WorkgroupId } from "./report.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
@@ -76,9 +77,6 @@ export class Reach {
     }
   }
 }
-
-const valueOf = ({ registers, first, value }: LaneOperand, lane: number): number =>
-  registers === null ? value : (registers[first + lane] as number);
 
 /** The elements that nobody wrote, in words; null where there are none. */
 function unwritten(writeTime: Int32Array): string | null {

@@ -6,6 +6,7 @@
 import type { Finding } from "../../core/findings.ts";
 import { SITE_STRIDE, actorOf, siteOf } from "./access-id.ts";
 import type { LaunchContext } from "./context.ts";
+import { valueOf } from "./phases.ts";
 import type { LaneOperand } from "./phases.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 import { laneRead } from "./subgroup-operations.ts";
@@ -256,6 +257,3 @@ export class Shadows {
 
 const at = (shadow: Int32Array, position: number, lane: number): number =>
   position < 0 ? 0 : (shadow[position + lane] as number);
-
-const valueOf = ({ registers, first, value }: LaneOperand, lane: number): number =>
-  registers === null ? Number(value) : (registers[first + lane] as number);
