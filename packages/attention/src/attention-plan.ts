@@ -17,7 +17,7 @@ export type AttentionBufferTypes = {
 };
 
 export interface AttentionPlanOptions
-  extends PlanBuild, Pick<PlanOptions, "machine" | "persistentWorkgroups"> {
+  extends PlanBuild, Pick<PlanOptions, "machine" | "persistentWorkgroups" | "keys"> {
   /** Whether the logarithms of the sums are written (the default); if not, `lse` is scratch of one element. */
   readonly writeLse?: boolean;
 }
@@ -31,9 +31,9 @@ export interface AttentionPlanOptions
 export function attentionPlan(
   point: FlashPoint,
   problem: AttentionProblem,
-  { subgroup, forwardProgress, writeLse = true, machine, persistentWorkgroups }: AttentionPlanOptions,
+  { subgroup, forwardProgress, writeLse = true, machine, persistentWorkgroups, keys }: AttentionPlanOptions,
 ): Plan<AttentionBufferTypes> {
-  const own = { subgroup, writeLse, machine, persistentWorkgroups };
+  const own = { subgroup, writeLse, machine, persistentWorkgroups, keys };
   const { kernel, workgroups, scalars, scratch } = planAttention(point, problem, own);
   const { batch, headsQ, seqQ } = problem.shape;
   const extents = extentsOf(problem.shape);

@@ -50,6 +50,10 @@ export interface Geometry {
   /** Groups of keys per tile. A tile smaller than a group counts as one group, with idle lanes. */
   readonly groups: number;
   readonly keysPerLane: number;
+  /** Keys per tile, or that are used at once where there are no tiles. */
+  readonly tileKeys: number;
+  /** Keys whose sums are apart from those of others where rows are long; whole tiles. */
+  readonly blockKeys: number;
   /** Neighbouring probabilities that one access to shared memory reads. */
   readonly probabilityWidth: VectorWidth;
   /** Elements per read along the head dimension while scoring. */

@@ -7,3 +7,4 @@ export { checkPoint, DEFAULT_LIMITS, fitPoint, type WorkgroupLimits } from "./fi
 export { axes, type FlashPoint } from "./space.ts";
 export type { FlashParams } from "./params.ts";
 export type { Scalars } from "./scalars.ts";
+export { longestRow, totalsFor } from "./sums.ts";

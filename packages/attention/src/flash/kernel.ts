@@ -40,6 +40,7 @@ import type { ScalarSymbols } from "./scalars.ts";
 import { schedules } from "./axes/schedule/index.ts";
 import { OnlineSoftmax } from "./softmax.ts";
 import type { RowAccess, Specialisation } from "./specialise.ts";
+import { BlockedSums, carryBlocks } from "./sums.ts";
 import type { Stage, StageMaker, Tile } from "./axes/stage/stage.ts";
 import { stages } from "./axes/stage/index.ts";
 
@@ -56,18 +57,16 @@ export function flashKernel(point: FlashPoint, special: Specialisation): Kernel<
 interface Row {
   /** In the tile of queries. */
   readonly index: UIndex;
-  readonly position: I32;
-  readonly softmax: OnlineSoftmax;
-  /** Columns of the output, unnormalised. */
-  readonly output: RegisterArray<"f32">;
+  /** The keys that it sees. */
+  readonly seen: KeyRange;
+  readonly sums: BlockedSums;
 }
 
 /** The query rows of a lane, with what bounds those of the whole workgroup. */
 interface QueryTile {
   readonly rows: readonly Row[];
-  /** Positions of the first and the last query. */
-  readonly first: I32;
-  readonly last: I32;
+  /** The keys that all of them see. */
+  readonly common: KeyRange;
 }
 
 class FlashAttention {
@@ -78,6 +77,7 @@ class FlashAttention {
   readonly #geometry: Geometry;
   readonly #columns: Columns;
   readonly #mask: MaskRule;
+  readonly #softmax: OnlineSoftmax;
   readonly #queries: SharedArray<"f32">;
   readonly #makeStage: ReturnType<StageMaker>;
   readonly #exchange: Exchange;
@@ -96,6 +96,7 @@ class FlashAttention {
     this.#grid = new LaneGrid(gpu, this.#geometry);
     this.#columns = new Columns(gpu, dim, columns, this.#grid.keyLane);
     this.#mask = maskRules[special.mask](symbols);
+    this.#softmax = new OnlineSoftmax(gpu, symbols.scoreFactorLog2, this.#grid);
     this.#rowIndices = this.#placeRows();
     this.#queries = gpu.shared(f32, layouts.query, "q_tile");
     this.#makeStage = stages[point.stage](gpu, this.#geometry, this.#copyingCrew());
@@ -109,6 +110,12 @@ class FlashAttention {
     schedules[schedule].forEachTile(this.#gpu, this.#params, longestFirst, (tile) =>
       this.#computeTile(headMappings[heads].place(tile, queryRows, this.#params)),
     );
+  }
+
+  /** Whether each group of keys is a block of its own, which begins at zero. */
+  get #eachGroupApart(): boolean {
+    const { blockKeys, groupKeys } = this.#geometry;
+    return this.#special.totals > 0 && blockKeys <= groupKeys;
   }
 
   /** Neighbouring row groups have neighbouring rows, so that their reads of the tile fall into different banks. */
@@ -137,29 +144,47 @@ class FlashAttention {
   #computeTile(place: TilePlace): void {
     this.#loadQueries(place);
     this.#gpu.barrier();
-    const first = this.#position(place.firstQuery);
-    const last = this.#position(place.lastQuery);
-    let queries: QueryTile = { rows: [], first, last };
-    this.#pipeline.run(this.#stage(place), this.#keyRange(first, last), {
+    const { firstQuery: first, lastQuery: last } = place;
+    const range = this.#keyRange(first, last);
+    const common = { from: this.#keyRange(last, last).from, to: this.#keyRange(first, first).to };
+    let queries: QueryTile = { rows: [], common };
+    const endBlocks = ({ base }: Tile): void => {
+      if (this.#special.totals === 0) return;
+      const { tileKeys, blockKeys } = this.#geometry;
+      const end = base.add(tileKeys);
+      const keys = range.from === 0 ? end : end.sub(range.from);
+      carryBlocks(
+        this.#gpu,
+        queries.rows.map((row) => row.sums),
+        { keys, tileKeys, blockKeys },
+      );
+    };
+    this.#pipeline.run(this.#stage(place), range, {
       start: () => {
         queries = { ...queries, rows: this.#rowIndices.map((index) => this.#newRow(index, place)) };
       },
-      use: (tile) => this.#useTile(tile, queries),
+      use: (tile) => {
+        this.#useTile(tile, queries);
+        endBlocks(tile);
+      },
       score: (tile) => this.#score(tile, queries, 0),
-      accumulate: (tile) => this.#accumulate(tile, queries, 0),
+      accumulate: (tile) => {
+        this.#accumulate(tile, queries, 0);
+        endBlocks(tile);
+      },
       finish: () => queries.rows.forEach((row) => this.#store(row, place)),
     });
   }
 
   /** The tile of queries goes to shared memory, where all lanes of a row group read the same row at once. */
   #loadQueries(place: TilePlace): void {
-    const { q, querySign } = this.#params;
+    const { q, queryFactor } = this.#params;
     const { queryRows, copyColumns } = this.#geometry;
     const source = strided(q, this.#params, "q", this.#special.q).at(place.batch);
     const read = (row: U32, column: U32): F32[] => {
       const { headQ, query } = place.row(row);
       const run = readRun(source, [headQ, query], column, copyColumns.width, this.#special.q.vector);
-      return run.map((x) => x.mul(querySign));
+      return run.map((x) => x.mul(queryFactor));
     };
     const copier = new Copier(this.#gpu, this.#geometry, this.#everybody());
     copier.copy(queryRows, place.exists, [{ to: this.#queries, read }]);
@@ -173,10 +198,12 @@ class FlashAttention {
     );
   }
 
-  /** The keys that any row of the tile sees; no other is ever read. */
-  #keyRange(first: I32, last: I32): KeyRange {
-    const { from, to } = this.#mask.range(first, last, this.#params.seqK.toI32());
-    return { from: typeof from === "number" ? from : from.toU32(), to: to.toU32() };
+  /** The keys that any query from the first to the last sees; of others, none is ever read. */
+  #keyRange(first: U32, last: U32): KeyRange {
+    const { seqK } = this.#params;
+    if (this.#special.mask === "full") return { from: 0, to: seqK };
+    const { from, to } = this.#mask(this.#position(first), this.#position(last), seqK.toI32());
+    return { from: from === 0 ? 0 : from.toU32(), to: to.toU32() };
   }
 
   /** Bottom-right alignment: the last query stands at the last key. */
@@ -185,12 +212,13 @@ class FlashAttention {
   }
 
   #newRow(index: UIndex, place: TilePlace): Row {
-    const { columns } = this.#geometry;
+    const { chunks, width } = this.#geometry.columns;
+    const { scoreFactorLog2 } = this.#params;
+    const { query } = place.row(index);
     return {
       index,
-      position: this.#position(place.row(index).query),
-      softmax: new OnlineSoftmax(this.#gpu, this.#params.scoreFactorLog2, this.#grid),
-      output: this.#gpu.registers(f32, columns.chunks * columns.width, 0),
+      seen: this.#keyRange(query, query),
+      sums: new BlockedSums(this.#gpu, scoreFactorLog2, chunks * width, this.#special.totals),
     };
   }
 
@@ -214,18 +242,21 @@ class FlashAttention {
     );
     const scores = this.#scores(tile, rows, keys);
     const update = (row: Row, k: number, masked: boolean): readonly F32[] => {
-      const visible = masked ? keys.map((key) => this.#sees(row, tile, key)) : null;
-      const { probabilities, rescale } = row.softmax.update(scores[k] as F32[], visible);
+      const seen = masked ? this.#seenOf(tile, row) : null;
+      const visible = seen && keys.map((key) => isWithin(key, seen));
+      const { probabilities, rescale } = this.#softmax.update(row.sums.block, scores[k] as F32[], visible);
       return [rescale, ...probabilities];
     };
     const updates = this.#whereMasked(tile, queries, first, (masked) =>
       rows.flatMap((row, k) => update(row, k, masked)),
     );
     const width = 1 + keysPerLane;
-    rows.forEach(({ output }, k) => {
-      const rescale = updates[k * width] as F32;
-      for (let c = 0; c < output.length; c++) output.set(c, output.get(c).mul(rescale));
-    });
+    if (!this.#eachGroupApart)
+      rows.forEach(({ sums }, k) => {
+        const { output } = sums.block;
+        const rescale = updates[k * width] as F32;
+        for (let c = 0; c < output.length; c++) output.set(c, output.get(c).mul(rescale));
+      });
     this.#exchange.publish(rows.map((_, k) => updates.slice(k * width + 1, (k + 1) * width)));
   }
 
@@ -237,21 +268,28 @@ class FlashAttention {
     act: (masked: boolean) => readonly F32[],
   ): readonly F32[] {
     if (this.#point.masking === "everywhere") return act(true);
-    const from = tile.base.add(first).toI32();
-    const end = plus(first, this.#geometry.groupKeys);
-    const exist = tile.count.ge(end);
-    const seen = this.#mask.seesAll(queries.first, queries.last, from, tile.base.add(end).toI32());
     return this.#gpu.if(
-      seen === null ? exist : exist.and(seen),
+      this.#isWhole(tile, queries, first),
       () => act(false),
       () => act(true),
     );
   }
 
-  #sees(row: Row, tile: Tile, key: U32): Bool {
-    const exists = key.lt(tile.count);
-    const allowed = this.#mask.sees(row.position, tile.base.add(key).toI32());
-    return allowed === null ? exists : exists.and(allowed);
+  /** Whether all rows see all of a group of keys: neither the mask nor the sequence's end cuts through it. */
+  #isWhole(tile: Tile, queries: QueryTile, first: UIndex): Bool {
+    const end = plus(first, this.#geometry.groupKeys);
+    const exist = tile.count.ge(end);
+    if (this.#special.mask === "full") return exist;
+    const { from, to } = queries.common;
+    const begun = from === 0 ? exist : exist.and(tile.base.add(first).ge(from));
+    return begun.and(tile.base.add(end).le(to));
+  }
+
+  /** The keys of the tile that a row sees, counted from the tile's first. */
+  #seenOf({ base, count }: Tile, { seen: { from, to } }: Row): KeyRange {
+    if (this.#special.mask === "full") return { from: 0, to: count };
+    const inTile = (key: U32): U32 => select(key.gt(base), key.sub(base), 0);
+    return { from: typeof from === "number" ? from : inTile(from), to: inTile(to).min(count) };
   }
 
   /** Raw scores [row][slot]: each lane walks the head dimension of its own keys. */
@@ -275,53 +313,78 @@ class FlashAttention {
     return this.#special.softcap ? tanh(dot.mul(this.#params.capFactor)) : dot;
   }
 
-  /** Outputs of a group of keys, from row `first` of the tile on: each lane walks the keys of its columns. */
-  #accumulate(tile: Tile, { rows }: QueryTile, first: UIndex): void {
+  /**
+   * Outputs of a group of keys, from row `first` of the tile on: each lane walks the keys of its columns. A key that a row
+   * does not see adds nothing to it, not even zero times its value: that would be NaN if the value is NaN or infinite.
+   */
+  #accumulate(tile: Tile, queries: QueryTile, first: UIndex): void {
+    const addValues = (cut: boolean): void => this.#addValues(tile, queries, first, cut);
+    if (this.#special.mask === "full") addValues(false);
+    else
+      this.#gpu.if(
+        this.#isWhole(tile, queries, first),
+        () => addValues(false),
+        () => addValues(true),
+      );
+    this.#exchange.release();
+  }
+
+  #addValues(tile: Tile, { rows }: QueryTile, first: UIndex, cut: boolean): void {
     const { groupKeys } = this.#geometry;
     const columns = this.#columns.starts();
     const { readableRows: end } = tile;
     // Where only existing rows may be read, a tile is one group.
     const count = typeof end === "number" ? Math.min(end, groupKeys) : end.min(groupKeys);
-    this.#exchange.walk(count, (key, probabilities) => {
-      const neighbours = (probabilities[0] as readonly F32[]).length;
-      for (let e = 0; e < neighbours; e++) {
-        const values = columns.flatMap((column) => tile.value(plus(first, plus(key, e)), column));
-        rows.forEach(({ output }, row) =>
-          values.forEach((value, c) =>
-            output.set(c, fma((probabilities[row] as readonly F32[])[e] as F32, value, output.get(c))),
-          ),
-        );
-      }
+    const seen = cut ? rows.map((row) => this.#seenOf(tile, row)) : [];
+    this.#exchange.walk(count, (start, probabilities) => {
+      (probabilities[0] as readonly F32[]).forEach((_, e) => {
+        const key = plus(first, plus(start, e));
+        const values = columns.flatMap((column) => tile.value(key, column));
+        rows.forEach(({ sums }, row) => {
+          const { output } = sums.block;
+          const probability = (probabilities[row] as readonly F32[])[e] as F32;
+          const add = (): void =>
+            values.forEach((value, c) => output.set(c, fma(probability, value, output.get(c))));
+          if (cut) this.#gpu.if(isWithin(key as U32, seen[row] as KeyRange), add);
+          else add();
+        });
+      });
     });
-    this.#exchange.release();
   }
 
-  /** A row that saw no key is 0, with logarithm −∞. */
-  #store({ index, softmax, output }: Row, place: TilePlace): void {
+  /** A row that saw no key is 0, with logarithm −∞. One whose keys all have a score of −∞ is 0 / 0, which is NaN. */
+  #store({ index, seen, sums }: Row, place: TilePlace): void {
     const { o } = this.#params;
     const { width } = this.#geometry.columns;
     const { headQ, query } = place.row(index);
-    const total = softmax.total();
-    const inverse = select(total.eq(0), 0, this.#gpu.constant(f32, 1).div(total));
+    const { maximum, sum, output } = sums.finish();
+    const total = this.#softmax.total(sum.get());
+    const sawNone = seen.to.le(seen.from);
+    const inverse = select(sawNone, 0, this.#gpu.constant(f32, 1).div(total));
     this.#gpu.if(place.exists(index), () => {
       const target = strided(o, this.#params, "o", this.#special.o).at(place.batch);
       this.#columns.forEach((column, chunk) => {
         const values = Array.from({ length: width }, (_, c) => output.get(chunk * width + c).mul(inverse));
         writeRun(target, [headQ, query], column, values, this.#special.o.vector);
       });
-      if (this.#special.writeLse) this.#storeLse(softmax, total, place.batch, headQ, query);
+      if (!this.#special.writeLse) return;
+      const logarithm = fma(maximum.get(), this.#params.scoreFactor, log(total));
+      const finite = select(total.eq(0), NaN, logarithm);
+      this.#storeLse(select(sawNone, -Infinity, finite), place.batch, headQ, query);
     });
   }
 
-  #storeLse(softmax: OnlineSoftmax, total: F32, batch: U32, headQ: U32, query: U32): void {
-    const { lse, headsQ, seqQ, scoreFactor } = this.#params;
+  #storeLse(value: F32, batch: U32, headQ: U32, query: U32): void {
+    const { lse, headsQ, seqQ } = this.#params;
     this.#gpu.if(this.#grid.keyLane.eq(0), () => {
-      const logarithm = fma(softmax.maximum(), scoreFactor, log(total));
       const row = lse.view({ strides: [seqQ, 1] });
-      row.set(batch.mul(headsQ).add(headQ), query, select(total.eq(0), -Infinity, logarithm));
+      row.set(batch.mul(headsQ).add(headQ), query, value);
     });
   }
 }
+
+const isWithin = (key: U32, { from, to }: KeyRange): Bool =>
+  from === 0 ? key.lt(to) : key.ge(from).and(key.lt(to));
 
 /** A tensor as [batch, head, seq, dim] with the strides of the launch. */
 function strided<A extends "read" | "write", T extends "q" | "k" | "v" | "o">(

@@ -9,6 +9,7 @@ import { layouts } from "./axes/layout/index.ts";
 import { pipelines } from "./axes/pipeline/index.ts";
 import type { FlashPoint } from "./space.ts";
 import { schedules } from "./axes/schedule/index.ts";
+import { LONGEST_SUM } from "./sums.ts";
 
 export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Geometry {
   const { queryRows, rowsPerSubgroup, keyRows, keysPerLane, depth } = point;
@@ -21,6 +22,7 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
   const groupKeys = keysPerLane * keyLanes;
   const columns = columnsOf(vector, dim, keyLanes);
   const staged = point.stage === "shared";
+  const tileKeys = staged ? keyRows : groupKeys;
   const arranged = {
     query: rowLanes > 1 ? layouts[point.layout](queryRows, dim, vector) : rowMajor([queryRows, dim]),
     key: staged ? layouts[point.layout](depth * keyRows, dim, vector) : null,
@@ -48,6 +50,10 @@ export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Ge
     groupKeys,
     groups: staged ? Math.max(1, keyRows / groupKeys) : 1,
     keysPerLane,
+    tileKeys,
+    // Where probabilities are in shared memory, the registers of a group's scores are free for sums of its own.
+    blockKeys:
+      point.exchange === "shared" && tileKeys <= groupKeys ? tileKeys : Math.max(LONGEST_SUM, tileKeys),
     probabilityWidth: widestVector(4, groupKeys),
     vector,
     unroll: point.unroll,

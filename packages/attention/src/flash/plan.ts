@@ -16,6 +16,7 @@ import { headMappings } from "./axes/heads/index.ts";
 import type { ScratchBuffer, Tiling } from "./axes/schedule/schedule.ts";
 import { schedules } from "./axes/schedule/index.ts";
 import { scalarsOf, type Scalars } from "./scalars.ts";
+import { longestRow, totalsFor } from "./sums.ts";
 import { specialise, type Specialisation } from "./specialise.ts";
 
 export interface PlanOptions {
@@ -28,6 +29,8 @@ export interface PlanOptions {
    * as the machine holds at once.
    */
   readonly persistentWorkgroups?: number | undefined;
+  /** The most keys of a row that the kernel is made for: those that a row of the problem sees, if left out. */
+  readonly keys?: number | undefined;
   /** The machine that it will run on, as far as its driver, or a profile of it, says. */
   readonly machine?: MachineFacts | undefined;
 }
@@ -65,11 +68,11 @@ const kernels = new Map<string, Kernel<FlashParams>>();
 export function planAttention(
   point: FlashPoint,
   problem: AttentionProblem,
-  { subgroup, writeLse, persistentWorkgroups, machine }: PlanOptions,
+  { subgroup, writeLse, persistentWorkgroups, machine, keys = longestRow(problem) }: PlanOptions,
 ): AttentionPlan {
   if (checkPoint(point, problem, subgroup) !== null) throw invalidPoint(point, problem, subgroup);
   const { shape } = problem;
-  const { workgroup, sharedBytes } = geometryOf(point, shape.dim, subgroup);
+  const { workgroup, sharedBytes, blockKeys } = geometryOf(point, shape.dim, subgroup);
   const mapping = headMappings[point.heads];
   const tiling: Tiling = {
     shape,
@@ -84,8 +87,9 @@ export function planAttention(
       hint: "it is a whole number, at least 1",
     });
   const tiles = tiling.heads * tiling.headTiles;
+  const totals = totalsFor(keys, blockKeys);
   return {
-    kernel: cachedKernel(point, specialise(problem, point.vector, writeLse)),
+    kernel: cachedKernel(point, specialise(problem, { vector: point.vector, totals, writeLse })),
     workgroups: schedule.workgroups(tiles, most),
     tiles,
     scalars: { ...scalarsOf(problem, tiling.headTiles), ...schedule.scalars(tiling) },

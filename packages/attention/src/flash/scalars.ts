@@ -23,11 +23,14 @@ export const scalarParams = {
   /** Keys that a window reaches before and after the query's position; unused without a window. */
   left: i32,
   right: i32,
-  /** Multiplies q when it is read: the sign of the scale, so that larger dot products are larger scores. */
-  querySign: f32,
-  /** |scale| / softcap: the dot product becomes tanh's argument; unused without softcap. */
+  /**
+   * Multiplies q when it is read. Its sign is the scale's, so that larger dot products are larger scores. Its magnitude is the
+   * part of the scale that keeps dot products from overflowing where scores do not: a power of 2, which rounds nothing.
+   */
+  queryFactor: f32,
+  /** The rest of |scale| / softcap: the dot product becomes tanh's argument; unused without softcap. */
   capFactor: f32,
-  /** Raw scores (dot products, or tanh of them) times this are scores: |scale| or softcap. */
+  /** Raw scores (dot products, or tanh of them) times this are scores: the rest of |scale|, or softcap. */
   scoreFactor: f32,
   /** The same in units of log₂e, for exp2. */
   scoreFactorLog2: f32,
@@ -55,19 +58,20 @@ export type ScalarSymbols = Symbols<typeof scalarParams>;
 /** The arguments of a launch, but for what its schedule adds. */
 export function scalarsOf(problem: AttentionProblem, headTiles: number): Values<typeof scalarParams> {
   const { shape, mask, softcap, scale } = problem;
-  const factor = softcap > 0 ? softcap : Math.abs(scale);
-  // A window that reaches beyond both sequences sees everything; so clamped, positions stay in 32 bits.
-  const reach = (keys: number): number => Math.min(keys, shape.seqQ + shape.seqK);
+  const size = Math.abs(scale);
+  const early = earlyFactor(softcap > 0 ? size / softcap : size);
+  const factor = softcap > 0 ? softcap : early > 0 ? size / early : 1;
   return {
     headsQ: shape.headsQ,
     headGroup: shape.headsKv === 0 ? 1 : Math.max(1, shape.headsQ / shape.headsKv),
     seqQ: shape.seqQ,
     seqK: shape.seqK,
     headTiles,
-    left: mask.kind === "window" ? reach(mask.left) : 0,
-    right: mask.kind === "window" ? reach(mask.right) : 0,
-    querySign: scale < 0 ? -1 : 1,
-    capFactor: softcap > 0 ? Math.fround(Math.abs(scale) / softcap) : 0,
+    // A window that reaches further than any key is away from any position sees everything on that side.
+    left: mask.kind === "window" ? Math.min(mask.left, shape.seqK) : 0,
+    right: mask.kind === "window" ? Math.min(mask.right, shape.seqQ) : 0,
+    queryFactor: scale < 0 ? -early : early,
+    capFactor: softcap > 0 && early > 0 ? Math.fround(size / softcap / early) : 0,
     scoreFactor: Math.fround(factor),
     scoreFactorLog2: Math.fround(factor * Math.LOG2E),
     ...strideArguments("q", problem.strides.q),
@@ -75,6 +79,18 @@ export function scalarsOf(problem: AttentionProblem, headTiles: number): Values<
     ...strideArguments("v", problem.strides.v),
     ...strideArguments("o", problem.strides.o),
   };
+}
+
+/** The smallest power of 2 that f32 has in full precision: where less is rounded to zero, no factor may be. */
+const SMALLEST = 2 ** -126;
+
+/**
+ * The part of a factor that q is multiplied with, before the dot product instead of after: the largest power of 2 in it, but no more
+ * than 1, so that dot products are no larger than they would be either way. All of a factor of 0.
+ */
+function earlyFactor(factor: number): number {
+  if (factor === 0) return 0;
+  return Math.min(1, Math.max(SMALLEST, 2 ** Math.floor(Math.log2(factor))));
 }
 
 function strideArguments<T extends string>(tensor: T, [batch, head, seq, dim]: Strides) {

@@ -11,18 +11,25 @@ export interface RowAccess {
   readonly vector: VectorWidth;
 }
 
-export interface Specialisation {
+/** What a point and its user say of the kernel besides. */
+interface Choice {
+  readonly vector: number;
+  /** Of the sums of a row, besides those of the present block. */
+  readonly totals: number;
+  readonly writeLse: boolean;
+}
+
+export interface Specialisation extends Omit<Choice, "vector"> {
   readonly dim: number;
   readonly mask: Mask["kind"];
   readonly softcap: boolean;
-  readonly writeLse: boolean;
   readonly q: RowAccess;
   readonly k: RowAccess;
   readonly v: RowAccess;
   readonly o: RowAccess;
 }
 
-export function specialise(problem: AttentionProblem, vector: number, writeLse: boolean): Specialisation {
+export function specialise(problem: AttentionProblem, { vector, totals, writeLse }: Choice): Specialisation {
   const { shape, mask, softcap, strides } = problem;
   const access = ([batch, head, seq, dim]: Strides): RowAccess => ({
     unitStride: dim === 1,
@@ -33,6 +40,7 @@ export function specialise(problem: AttentionProblem, vector: number, writeLse: 
     mask: mask.kind,
     softcap: softcap > 0,
     writeLse,
+    totals,
     q: access(strides.q),
     k: access(strides.k),
     v: access(strides.v),

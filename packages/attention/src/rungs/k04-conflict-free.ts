@@ -26,7 +26,7 @@ number by exclusive or. It needs no memory, but integer instructions at each rea
     },
   ],
   found: `Passes over the banks fall from 80,000 to 22,656. Padding takes no instruction more than k03 and 512 bytes more of
-shared memory. Swizzling saves those bytes, but issues 53,056 arithmetic instructions instead of 46,144. It is not always
+shared memory. Swizzling saves those bytes, but issues 51,712 arithmetic instructions instead of 44,800. It is not always
 free of conflicts either, since it permutes by the bits that divide the vectors of a row: at 80 columns (20 vectors) 10,240 of
 30,720 conflicts stay, where padding removes all. At 59 columns there was none to remove, since a row of odd length spreads over
 the banks by itself. So the rung uses padding.`,

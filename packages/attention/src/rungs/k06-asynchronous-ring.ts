@@ -46,7 +46,7 @@ n − 1 of them in flight. CUDA has cp.async for this; on a target without it, t
     },
   ],
   found: `Asynchronous copies need neither k05's registers nor its selects: 8,960 memory instructions instead of 9,344 in
-k04, where each copied run is a load and a store, and 54,784 arithmetic ones instead of k05's 59,968. A deeper ring saves
+k04, where each copied run is a load and a store, and 53,440 arithmetic ones instead of k05's 58,624. A deeper ring saves
 nothing that the counters show: two, three and four slots copy the same bytes with the same barriers. With more slots a copy
 may take longer before a lane has to wait for it, at 16,896 bytes of shared memory per slot.`,
 };

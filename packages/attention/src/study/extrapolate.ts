@@ -1,21 +1,31 @@
 /**
  * Counters of a whole launch from runs of a single tile of queries. All tiles do the same on other data, and their work
- * grows with the keys that they see, by the same amount for every further tile of keys. So one tile is run with few keys and
- * with a few more. That is much faster than a sample of the launch, and one count serves all sequence lengths and numbers of
- * heads.
+ * grows with the keys that they see, by the same amounts for every further tile of keys and for every further key in the last
+ * one. So one tile is run with few keys, with a few tiles of them more, and with half a tile less. That is much faster than a
+ * sample of the launch, and one count serves all numbers of heads and nearly all sequence lengths.
  */
 
-import { attentionPlan, createProblem, type AttentionProblem, type FlashPoint } from "@evolver/attention";
+import {
+  attentionPlan,
+  createProblem,
+  geometryOf,
+  longestRow,
+  totalsFor,
+  type AttentionProblem,
+  type FlashPoint,
+} from "@evolver/attention";
 import { bindPlan, buildOf, type Counters, type Device } from "@evolver/device";
 import { EvolverError, mean } from "@evolver/base";
 import { countersOf, mixCounters } from "@evolver/lab";
 
-/** Work of one tile of queries that sees so many keys: `least` of them, and `step` more. */
+/** Work of one tile of queries that sees so many keys: `least` of them, `step` more, and `less` less within one unit. */
 interface TileWork {
   readonly least: number;
   readonly step: number;
+  readonly less: number;
   readonly atLeast: Counters;
   readonly atMore: Counters;
+  readonly atLess: Counters;
 }
 
 /** Groups of keys that the longer run has more than the shorter one. */
@@ -45,17 +55,18 @@ export class Extrapolator {
       throw new EvolverError("MASK_UNSUPPORTED", "tiles under a window are not extrapolated");
     const { shape, mask, softcap } = problem;
     const group = point.heads === "packed" ? shape.headsQ / shape.headsKv : 1;
-    const key = JSON.stringify([point, shape.dim, mask.kind, softcap > 0, group]);
+    const { blockKeys } = geometryOf(point, shape.dim, this.#sim.subgroupSize);
+    const totals = totalsFor(longestRow(problem), blockKeys);
+    const key = JSON.stringify([point, shape.dim, mask.kind, softcap > 0, group, totals]);
     let work = this.#known.get(key);
     if (work === undefined) this.#known.set(key, (work = this.#countTile(point, problem, group)));
-    const { least, step, atLeast, atMore } = await work;
-    const seeing = (keys: number): Counters => {
-      const further = (keys - least) / step;
-      return mixCounters(atLeast, atMore, tiles * (1 - further), tiles * further);
-    };
+    const { least, step, less, atLeast, atMore, atLess } = await work;
     const [exactly, wholly] = meanKeys(point, problem, group, keyUnit(point, this.#sim.subgroupSize));
-    const { globalReadBytes, globalSectors } = seeing(exactly);
-    return { ...seeing(wholly), globalReadBytes, globalSectors };
+    // The longer run has more of both kinds of work, the shorter one less of what is done by the key only.
+    const further = (wholly - least) / step;
+    const missing = (wholly - exactly) / less;
+    const byTile = mixCounters(atLeast, atMore, tiles * (1 - further - missing), tiles * further);
+    return mixCounters(byTile, atLess, 1, tiles * missing);
   }
 
   async #countTile(point: FlashPoint, problem: AttentionProblem, group: number): Promise<TileWork> {
@@ -64,20 +75,27 @@ export class Extrapolator {
     // Under a causal mask the tile's own diagonal is in it either way.
     const least = unit * (LEAST_GROUPS + (problem.mask.kind === "causal" ? Math.ceil(queries / unit) : 0));
     const step = unit * MORE_GROUPS;
-    const count = (keys: number): Promise<Counters> => this.#run(point, problem, group, queries, keys);
-    return { least, step, atLeast: await count(least), atMore: await count(least + step) };
+    const less = unit / 2;
+    const count = (seqK: number): Promise<Counters> => {
+      const shape = { batch: 1, headsQ: group, headsKv: 1, seqQ: queries, seqK, dim: problem.shape.dim };
+      const { mask, softcap, scale } = problem;
+      return this.#run(point, createProblem(shape, { mask, softcap, scale }), longestRow(problem));
+    };
+    return {
+      least,
+      step,
+      less,
+      atLeast: await count(least),
+      atMore: await count(least + step),
+      atLess: await count(least - less),
+    };
   }
 
-  async #run(
-    point: FlashPoint,
-    { shape: { dim }, mask, softcap, scale }: AttentionProblem,
-    headsQ: number,
-    seqQ: number,
-    seqK: number,
-  ): Promise<Counters> {
-    const tile = createProblem({ batch: 1, headsQ, headsKv: 1, seqQ, seqK, dim }, { mask, softcap, scale });
+  /** @param keys of the rows that the kernel is made for */
+  async #run(point: FlashPoint, tile: AttentionProblem, keys: number): Promise<Counters> {
+    const { headsQ, seqQ, seqK, dim } = tile.shape;
     const zeros = (length: number): Float32Array => new Float32Array(length);
-    const bound = await bindPlan(this.#sim, attentionPlan(point, tile, buildOf(this.#sim)), {
+    const bound = await bindPlan(this.#sim, attentionPlan(point, tile, { ...buildOf(this.#sim), keys }), {
       inputs: { q: zeros(headsQ * seqQ * dim), k: zeros(seqK * dim), v: zeros(seqK * dim) },
     });
     try {

@@ -64,7 +64,7 @@ it("counts a point once for all lengths and numbers of heads", async () => {
   const extrapolator = new Extrapolator(sim);
   const point = pointOf("k04", shape);
   const [short, long] = await Promise.all(
-    ["H1,S256,D32", "H4,S512,D32"].map((text) => extrapolator.launchCounters(point, parseShape(text), 64)),
+    ["H1,S512,D32", "H4,S1024,D32"].map((text) => extrapolator.launchCounters(point, parseShape(text), 64)),
   );
   expect((long as Counters).flops / (short as Counters).flops).toBeGreaterThan(1.9);
   expect((long as Counters).flops / (short as Counters).flops).toBeLessThan(2);
