@@ -264,8 +264,8 @@ describe("types that the editor was told to ignore", () => {
     refused("INVALID_LITERAL", ["k.add(1.5)"], ({ k }) => void k.add(1.5));
     refused("INVALID_LITERAL", ["n.add(-1)"], ({ n }) => void n.add(-1));
     refused("INVALID_LITERAL", ["k.add(2 ** 31)"], ({ k }) => void k.add(2 ** 31));
-    refused("INVALID_LITERAL", ["x.get(0.5)"], ({ x }) => void x.get(0.5));
-    refused("INVALID_LITERAL", ['a.add("1" as never)'], ({ a }) => void a.add("1" as never));
+    refused("INVALID_INDEX", ["x.get(0.5)"], ({ x }) => void x.get(0.5));
+    refused("NOT_A_VALUE", ['a.add("1" as never)'], ({ a }) => void a.add("1" as never));
   });
 
   test("a variable or memory set to another type", () => {

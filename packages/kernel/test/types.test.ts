@@ -304,7 +304,7 @@ describe("parameters", () => {
     // @ts-expect-error an access that does not exist
     expect(buffer(f32, "readwrite").kind).toBe("buffer");
     // @ts-expect-error a workgroup has a size
-    kernel("k", { params: {} }, () => {});
+    expect(() => kernel("k", { params: {} }, () => {})).toThrow(/not a list such as \[64\]/);
   });
 });
 

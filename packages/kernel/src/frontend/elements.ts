@@ -6,7 +6,8 @@ import type { Site } from "../ir/site.ts";
 import { elementBytes } from "../ir/types.ts";
 import type { ElementType, Memory, Value } from "../ir/types.ts";
 import { perElement, readOr, type Bound } from "./guarded.ts";
-import type { Recorder } from "./recorder.ts";
+import { withArticle } from "./given.ts";
+import { note, type Recorder } from "./recorder.ts";
 import { lift, Scalar, wrap, type Index, type Offset, type Operand, type ScalarOf } from "./scalar.ts";
 import { isVecWidth, noSuchWidth } from "./vector.ts";
 
@@ -99,6 +100,7 @@ export abstract class Elements<E extends ElementType> {
 
   protected address(indices: readonly Index[], site: Site): Value {
     this.#checkRank(indices, site);
+    for (const index of indices) this.#checkIndex(index, site);
     return this.recorder.within(site, () => {
       const offset = this.addressing.offset(indices);
       return this.recorder.use(offset instanceof Scalar ? offset : lift(this.recorder, offset, "u32"), site);
@@ -125,9 +127,31 @@ export abstract class Elements<E extends ElementType> {
       throw new EvolverError(
         "INVALID_INDEX",
         `"${this.memory.name}" takes ${this.addressing.rank} ${this.addressing.rank === 1 ? "index" : "indices"}, not ${indices.length}`,
-        { where: [site.location] },
+        {
+          where: [site.location],
+          hint: "get takes the indices; set and getOr take the indices, and after them a value",
+        },
       );
     }
+  }
+
+  #checkIndex(index: unknown, site: Site): void {
+    if (index instanceof Scalar) {
+      if (index.type === "u32" || index.type === "i32" || index.type === "index") return;
+      throw new EvolverError(
+        "TYPE_MISMATCH",
+        `an index of "${this.memory.name}" is ${withArticle(index.type)}, not an integer`,
+        {
+          where: [site.location, note(index.site, "made here")],
+          hint: "convert it: toU32() or toI32()",
+        },
+      );
+    }
+    if (typeof index !== "number" || (Number.isSafeInteger(index) && index >= 0)) return;
+    throw new EvolverError("INVALID_INDEX", `${index} is not an index of "${this.memory.name}"`, {
+      where: [site.location],
+      hint: "indices are whole numbers from 0; getOr may be asked for what lies before",
+    });
   }
 
   protected lifted(operand: Operand<E> | Scalar, site: Site): Value {

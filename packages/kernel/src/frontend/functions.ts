@@ -4,40 +4,29 @@ import { EvolverError } from "@evolver/base";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
 import type { ScalarType } from "../ir/types.ts";
-import {
-  lift,
-  Scalar,
-  wrap,
-  type BF16,
-  type Bool,
-  type F16,
-  type F32,
-  type Float,
-  type I32,
-  type U32,
-} from "./scalar.ts";
+import { lift, Scalar, wrap, type Bool, type F32, type Float, type I32, type U32 } from "./scalar.ts";
 
 type Numeric = Float | I32 | U32;
 /** The literals that may stand beside a value of class S. */
 type LiteralOf<S extends Scalar> = S extends Bool ? boolean : number;
 
 /** a + b + …, from left to right. */
-export function add<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
+export function add<S extends Numeric>(first: S | number, ...rest: (S | number)[]): S {
   return fold("add", first, rest);
 }
 
 /** a · b · …, from left to right. */
-export function mul<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
+export function mul<S extends Numeric>(first: S | number, ...rest: (S | number)[]): S {
   return fold("mul", first, rest);
 }
 
 /** The smallest operand; NaN operands are ignored. */
-export function min<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
+export function min<S extends Numeric>(first: S | number, ...rest: (S | number)[]): S {
   return fold("min", first, rest);
 }
 
 /** The largest operand; NaN operands are ignored. */
-export function max<S extends Numeric>(first: S, ...rest: (S | number)[]): S {
+export function max<S extends Numeric>(first: S | number, ...rest: (S | number)[]): S {
   return fold("max", first, rest);
 }
 
@@ -62,9 +51,7 @@ export function select(
 }
 
 /** a·b + c with one rounding. */
-export function fma(a: F32 | number, b: F32 | number, c: F32 | number): F32;
-export function fma(a: F16 | number, b: F16 | number, c: F16 | number): F16;
-export function fma(a: BF16 | number, b: BF16 | number, c: BF16 | number): BF16;
+export function fma<S extends Float>(a: S | number, b: S | number, c: S | number): S;
 export function fma(a: Float | number, b: Float | number, c: Float | number): Float {
   const { recorder, type } = firstScalar([a, b, c]);
   return wrap(
@@ -97,11 +84,12 @@ export function abs<S extends Float | I32>(x: S): S {
 }
 
 function call<S extends Float>(name: OpName, x: S): S {
-  return wrap(x.recorder.op(name, [x]));
+  return wrap(firstScalar([x]).recorder.op(name, [x]));
 }
 
-function fold<S extends Scalar>(name: OpName, first: S, rest: readonly (Scalar | number)[]): S {
-  let total: Scalar = first;
+function fold<S extends Scalar>(name: OpName, first: S | number, rest: readonly (Scalar | number)[]): S {
+  const { recorder, type } = firstScalar([first, ...rest]);
+  let total: Scalar = first instanceof Scalar ? first : wrap(lift(recorder, first, type));
   for (const operand of rest) {
     total = wrap(total.recorder.op(name, [total, lift(total.recorder, operand, total.type)]));
   }

@@ -6,15 +6,17 @@ import { captureSite, type Site } from "../ir/site.ts";
 import type { ElementType, VariableType, WordType } from "../ir/types.ts";
 import { AtomicArray } from "./atomic-array.ts";
 import { Copies } from "./copies.ts";
+import { kindOf, wantFunction, wantType } from "./given.ts";
 import { xyz, type Xyz } from "./indices.ts";
-import { rowMajor, type Layout } from "./layout.ts";
-import { eitherWay, type ForRange } from "./loop.ts";
+import { arrange, type Layout } from "./layout.ts";
+import { eitherWay, checkLoop, type ForRange } from "./loop.ts";
 import { SharedArray } from "./memory.ts";
 import type { AtomicDescriptor, TypeDescriptor } from "./descriptors.ts";
 import { PhaseBarriers, type PhaseBarrierOptions } from "./phase-barriers.ts";
 import { Pipeline, type PipelineOptions } from "./pipeline.ts";
 import { close, note, type Frame, type Recorder } from "./recorder.ts";
-import { asResults, describe, refuseLiteral } from "./results.ts";
+import { asResults, refuseLiteral } from "./results.ts";
+import { checkRoles, type RoleOptions } from "./roles.ts";
 import {
   lift,
   Scalar,
@@ -29,13 +31,6 @@ import {
 import { Subgroup } from "./subgroup.ts";
 import { recordTrace, type Traceable } from "./trace.ts";
 import { RegisterArray, Var } from "./variable.ts";
-
-export interface RoleOptions {
-  readonly name: string;
-  /** How many subgroups run the role; roles get subgroups in order, from 0 on. */
-  readonly subgroups: number;
-  readonly body: () => void;
-}
 
 type Result = Scalar | readonly Scalar[];
 
@@ -104,11 +99,13 @@ export class Gpu {
     type: TypeDescriptor<T>,
     value: T extends "bool" ? boolean : number,
   ): ScalarOf<T> {
+    wantType(type, "gpu.constant");
     return wrap(this.#recorder.constant(type.type, value));
   }
 
   /** A variable. Without an initial value, reading it before a set is an error that the simulator finds. */
   var<T extends VariableType>(type: TypeDescriptor<T>, init?: Operand<T>, name?: string): Var<T> {
+    wantType(type, "gpu.var");
     return new Var(this.#recorder, type.type, init ?? null, name === undefined ? {} : { name });
   }
 
@@ -118,28 +115,33 @@ export class Gpu {
     length: number,
     init?: Operand<T>,
   ): RegisterArray<T> {
+    wantType(type, "gpu.registers");
     return new RegisterArray(this.#recorder, type.type, length, init ?? null);
   }
 
-  /** An array in shared memory (CUDA: __shared__, HIP: LDS), uninitialised at first; flat, or with a layout. */
+  /**
+   * An array in shared memory (CUDA: __shared__, HIP: LDS), uninitialised at first: flat, of rows one after another
+   * (`[rows, columns]`), or with a layout.
+   */
   shared<E extends WordType>(element: AtomicDescriptor<E>, length: number, name?: string): AtomicArray<E>;
   shared<E extends ElementType>(
     element: TypeDescriptor<E>,
-    layout: number | Layout,
+    layout: number | readonly number[] | Layout,
     name?: string,
   ): SharedArray<E>;
   shared(
     element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType>,
-    layout: number | Layout,
+    layout: number | readonly number[] | Layout,
     name = this.#recorder.freeName(captureSite(), `shared${this.#recorder.shared.length}`),
   ): SharedArray<ElementType> | AtomicArray<WordType> {
+    wantType(element, "gpu.shared");
     if (layout instanceof Scalar) {
       throw new EvolverError("INVALID_LAYOUT", `shared memory is sized by a run-time ${layout.type}`, {
         where: [captureSite().location, note(layout.site, "made here")],
         hint: "its size is known when the kernel is built: give a JavaScript number, the largest that is needed",
       });
     }
-    const arranged = typeof layout === "number" ? rowMajor([layout]) : layout;
+    const arranged = arrange(layout);
     const memory = this.#recorder.declareShared({
       space: "shared",
       name,
@@ -158,6 +160,7 @@ export class Gpu {
   if(condition: Bool, then: () => unknown, otherwise?: () => unknown): unknown {
     const recorder = this.#recorder;
     const site = captureSite();
+    wantFunction(then, "gpu.if", "gpu.if(c, () => y.set(i, 1))");
     const test = this.#condition(condition, site, "gpu.if");
     const thenBlock = recorder.block("the gpu.if block", false, () => then());
     const elseBlock = recorder.block("the else block", false, () => otherwise?.());
@@ -182,6 +185,7 @@ export class Gpu {
   for(range: ForRange<"u32">, body: (i: U32) => void): void;
   for(range: ForRange<"i32">, body: (i: I32) => void): void;
   for(range: ForRange<"u32"> | ForRange<"i32">, body: ((i: U32) => void) | ((i: I32) => void)): void {
+    checkLoop(range, body);
     const recorder = this.#recorder;
     const site = captureSite();
     const bounds: readonly (Scalar | number)[] = [range.from, range.to, range.step ?? 1];
@@ -273,20 +277,7 @@ export class Gpu {
   roles(options: readonly RoleOptions[]): void {
     const recorder = this.#recorder;
     const site = captureSite();
-    const wanted = options.reduce((total, role) => total + role.subgroups, 0);
-    if (
-      wanted > this.numSubgroups ||
-      options.some(({ subgroups }) => !Number.isInteger(subgroups) || subgroups < 1)
-    ) {
-      throw new EvolverError(
-        "INVALID_ROLES",
-        `roles want ${wanted} subgroups of the ${this.numSubgroups} in the workgroup`,
-        {
-          where: [site.location],
-          hint: "each role takes a whole number of subgroups, at least one; enlarge the workgroup or shrink a role",
-        },
-      );
-    }
+    checkRoles(options, this.numSubgroups, site);
     let first = 0;
     const roles: Role[] = [];
     for (const role of options) {
@@ -344,7 +335,7 @@ export class Gpu {
   #condition(condition: Bool, site: Site, what: string): ReturnType<Recorder["use"]> {
     const given: unknown = condition;
     if (given instanceof Scalar && given.type === "bool") return this.#recorder.use(given, site);
-    throw new EvolverError("TYPE_MISMATCH", `${what} takes a run-time bool, not ${describe(given)}`, {
+    throw new EvolverError("TYPE_MISMATCH", `${what} takes a run-time bool, not ${kindOf(given)}`, {
       where: given instanceof Scalar ? [site.location, note(given.site, "made here")] : [site.location],
       hint:
         typeof given === "boolean"

@@ -7,6 +7,7 @@ import type { KernelIR, UniformityMode } from "../ir/nodes.ts";
 import { captureSite, siteOfThrown, type Site } from "../ir/site.ts";
 import type { Access, ElementType, NumericType, Param, WordType } from "../ir/types.ts";
 import { AtomicArray } from "./atomic-array.ts";
+import { kindOf } from "./given.ts";
 import { Gpu } from "./gpu.ts";
 import { MutableBuffer, type Buffer } from "./memory.ts";
 import type { BufferDescriptor, TypeDescriptor } from "./descriptors.ts";
@@ -154,7 +155,9 @@ export class Kernel<P extends Params = Params> {
       const definition = note(this.site, "the kernel was defined here");
       throw new EvolverError("BODY_THREW", `the body of kernel "${this.name}" threw: ${what}`, {
         where: error instanceof Error ? [siteOfThrown(error).location, definition] : [definition],
-        hint: "the body runs when the kernel is built, on symbolic values",
+        hint: /\.div is not a function/.test(what)
+          ? "integers divide with divTrunc or divFloor"
+          : "the body runs when the kernel is built, on run-time values: docs/language.md lists their methods",
         cause: error,
       });
     }
@@ -192,5 +195,31 @@ export function kernel<const P extends Params>(
   options: KernelOptions<P>,
   body: KernelBody<P>,
 ): Kernel<P> {
-  return new Kernel(name, options, body, captureSite());
+  const site = captureSite();
+  checkDefinition(name, options, body, site);
+  return new Kernel(name, options, body, site);
+}
+
+/** For callers without types. */
+function checkDefinition(name: unknown, options: unknown, body: unknown, site: Site): void {
+  const fail = (what: string): EvolverError =>
+    new EvolverError("INVALID_KERNEL", what, {
+      where: [site.location],
+      hint: 'write kernel("name", { params: { x: buffer(f32), n: u32 }, workgroup: [64] }, ({ x, n }, gpu) => { … })',
+    });
+  const isRecord = (given: unknown): given is Readonly<Record<string, unknown>> =>
+    typeof given === "object" && given !== null && !Array.isArray(given);
+  if (typeof name !== "string") throw fail(`a kernel's name is a string, not ${kindOf(name)}`);
+  if (!isRecord(options) || !isRecord(options["params"])) throw fail(`kernel "${name}" has no params`);
+  for (const [param, descriptor] of Object.entries(options["params"])) {
+    if (isRecord(descriptor) && (descriptor["kind"] === "type" || descriptor["kind"] === "buffer")) continue;
+    const isStruct = isRecord(descriptor) && descriptor["kind"] === "struct";
+    throw fail(
+      `parameter "${param}" is ${isStruct ? "a struct, which stands in a buffer(…)" : kindOf(descriptor)}, not a type or a buffer`,
+    );
+  }
+  const { workgroup } = options;
+  if (!Array.isArray(workgroup) && typeof workgroup !== "function")
+    throw fail(`the workgroup of kernel "${name}" is ${kindOf(workgroup)}, not a list such as [64]`);
+  if (typeof body !== "function") throw fail(`kernel "${name}" has no body`);
 }

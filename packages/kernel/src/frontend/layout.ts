@@ -20,6 +20,15 @@ export interface Layout {
   offset(indices: readonly Index[]): Index;
 }
 
+/** A layout as users write it: a length, extents of rows one after another, or a layout. */
+export function arrange(given: number | readonly number[] | Layout): Layout {
+  if (typeof given === "number") return rowMajor([given]);
+  if (Array.isArray(given)) return rowMajor(given as readonly number[]);
+  const layout = given as Layout;
+  if (typeof layout?.offset === "function" && Array.isArray(layout.shape)) return layout;
+  throw invalid("shared memory takes a length, extents or a layout: 64, [8, 32] or padded([8, 32], 1)");
+}
+
 /** Rows one after another, the last index running fastest. */
 export function rowMajor(shape: readonly number[]): Layout {
   return padded(shape, 0);

@@ -1,7 +1,9 @@
 /** Loops whose step has a sign that is known only at run time: they count the distance from where they start. */
 
-import type { Site } from "../ir/site.ts";
+import { EvolverError } from "@evolver/base";
+import { captureSite, type Site } from "../ir/site.ts";
 import { select } from "./functions.ts";
+import { wantFunction } from "./given.ts";
 import type { Handle, Recorder } from "./recorder.ts";
 import { wrap, type I32, type Operand, type U32 } from "./scalar.ts";
 
@@ -44,4 +46,14 @@ export function eitherWay(
         }),
     };
   });
+}
+
+/** What a loop was given. */
+export function checkLoop(range: Partial<ForRange<"u32"> | ForRange<"i32">> | null, body: unknown): void {
+  if (typeof range !== "object" || range?.from === undefined || range.to === undefined)
+    throw new EvolverError("INVALID_LOOP", "gpu.for takes { from, to } first", {
+      where: [captureSite().location],
+      hint: "write gpu.for({ from: 0, to: n }, (i) => …)",
+    });
+  wantFunction(body, "gpu.for", "gpu.for({ from: 0, to: n }, (i) => …)");
 }

@@ -8,6 +8,7 @@ import { captureSite, type Site } from "../ir/site.ts";
 import type { Access, ElementType, GlobalMemory, Memory, SharedMemory, Value } from "../ir/types.ts";
 import { Elements, flat, zipped, type Limit } from "./elements.ts";
 import type { Bound } from "./guarded.ts";
+import { kindOf } from "./given.ts";
 import type { Layout } from "./layout.ts";
 import type { Recorder } from "./recorder.ts";
 import { Offset, toOffset, wrap, type Index, type Operand, type ScalarOf, type U32 } from "./scalar.ts";
@@ -56,6 +57,11 @@ class MutableElements<E extends ElementType> extends Elements<E> {
   /** Writes consecutive elements from the given indices on; the offset is a multiple of the vector's width. */
   setVec(...indicesAndValue: WithValue<Vec<E, VecWidth>>): void {
     const value = indicesAndValue.at(-1) as Vec<E, VecWidth>;
+    if (!(value instanceof Vec))
+      throw new EvolverError("NOT_A_VALUE", `${kindOf(value)} stands where a vector is wanted`, {
+        where: [captureSite().location],
+        hint: "make one with vec(a, b), or write a single value with set",
+      });
     this.store(indicesAndValue.slice(0, -1) as Index[], value.components as readonly Operand<E>[]);
   }
 }
@@ -204,7 +210,13 @@ export class MutableBuffer<E extends ElementType> extends MutableElements<E> {
   }
 
   /** An n-dimensional view; the last dimension usually has stride 1. */
-  view({ strides, extents, offset }: ViewOptions): MutableView<E> {
+  view(options: ViewOptions): MutableView<E> {
+    if (!Array.isArray((options as Partial<ViewOptions> | null | undefined)?.strides))
+      throw new EvolverError("INVALID_VIEW", `a view of "${this.memory.name}" needs strides`, {
+        where: [captureSite().location],
+        hint: "write view({ strides: [columns, 1] }): elements between neighbours along each dimension",
+      });
+    const { strides, extents, offset } = options;
     if (extents !== undefined && extents.length !== strides.length)
       throw new EvolverError(
         "INVALID_VIEW",

@@ -2,6 +2,7 @@
 
 import type { Access, ElementType, VariableType, WordType } from "../ir/types.ts";
 import type { AtomicDescriptor, BufferDescriptor, TypeDescriptor } from "./descriptors.ts";
+import { wantType } from "./given.ts";
 import type { Fields, StructBufferDescriptor, StructDescriptor } from "./struct.ts";
 
 export const f32: TypeDescriptor<"f32"> = Object.freeze({ kind: "type", type: "f32" });
@@ -47,7 +48,8 @@ export function buffer(
   element: TypeDescriptor<ElementType> | AtomicDescriptor<WordType> | StructDescriptor,
   access?: Access,
 ): BufferDescriptor<ElementType, Access, boolean> {
-  const isAtomic = element.kind === "atomic";
+  const isAtomic = element?.kind === "atomic";
+  if (element?.kind !== "struct") wantType(element, "buffer()");
   return Object.freeze({
     kind: "buffer",
     ...(element.kind === "struct"

@@ -1,7 +1,8 @@
-/** What the sides of a value-returning gpu.if give, and how messages name what a body gave. */
+/** What the sides of a value-returning gpu.if give. */
 
 import { EvolverError } from "@evolver/base";
 import type { Site } from "../ir/site.ts";
+import { kindOf, withArticle } from "./given.ts";
 import { note } from "./recorder.ts";
 import { Scalar } from "./scalar.ts";
 
@@ -18,16 +19,10 @@ export function refuseLiteral(results: readonly Scalar[] | null, other: unknown,
   if (first === undefined || (typeof other !== "number" && typeof other !== "boolean")) return;
   throw new EvolverError(
     "TYPE_MISMATCH",
-    `one side of a gpu.if gives a ${first.type}, the other ${describe(other)}`,
+    `one side of a gpu.if gives ${withArticle(first.type)}, the other ${kindOf(other)}`,
     {
-      where: [site.location, note(first.site, `a ${first.type} made here`)],
+      where: [site.location, note(first.site, `${withArticle(first.type)} made here`)],
       hint: `make it a run-time value: gpu.constant(${first.type}, ${String(other)})`,
     },
   );
-}
-
-export function describe(given: unknown): string {
-  return given instanceof Scalar
-    ? `a ${given.type}`
-    : `a JavaScript ${given === null ? "null" : typeof given}`;
 }

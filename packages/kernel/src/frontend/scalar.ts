@@ -9,6 +9,7 @@ import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";
 import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
 import type { TypeDescriptor } from "./descriptors.ts";
+import { adviceFor, kindOf, withArticle } from "./given.ts";
 import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
 export abstract class Scalar<T extends ScalarType = ScalarType> implements Handle {
@@ -291,7 +292,13 @@ export function wrap<S>(handle: Handle): S {
 
 /** The operand as a value of the given type: a literal becomes a constant, a value of another type is refused later. */
 export function lift(recorder: Recorder, operand: Scalar | number | boolean, type: ScalarType): Handle {
-  return operand instanceof Scalar ? operand : recorder.constant(type, operand);
+  if (operand instanceof Scalar) return operand;
+  const given: unknown = operand;
+  if (typeof given === "number" || typeof given === "boolean") return recorder.constant(type, given);
+  throw new EvolverError("NOT_A_VALUE", `${kindOf(given)} stands where ${withArticle(type)} is wanted`, {
+    where: [recorder.place().location],
+    hint: adviceFor(given),
+  });
 }
 
 /** An index as an exact offset. */

@@ -1,7 +1,9 @@
 /** `gpu.trace`: values that the simulator shows. */
 
+import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import { scalarTypes, type NumericType, type ScalarType, type VariableType } from "../ir/types.ts";
+import { kindOf } from "./given.ts";
 import type { Recorder } from "./recorder.ts";
 import { lift, Scalar } from "./scalar.ts";
 import { Var } from "./variable.ts";
@@ -12,13 +14,18 @@ export type Traceable = Scalar | Var<VariableType> | Vec<NumericType, VecWidth> 
 
 export function recordTrace(recorder: Recorder, label: string, values: readonly Traceable[]): void {
   const site = captureSite();
+  if (typeof label !== "string")
+    throw new EvolverError("INVALID_TRACE", `gpu.trace takes a label first, not ${kindOf(label)}`, {
+      where: [site.location],
+      hint: 'write gpu.trace("total", total)',
+    });
   recorder.within(site, () => {
     const scalars = values.flatMap((value): readonly (Scalar | number | boolean)[] => {
       if (value instanceof Vec) return value.components;
       return [value instanceof Var ? value.get() : value];
     });
     const shown = scalars.map((value) => recorder.use(lift(recorder, value, typeOf(value)), site));
-    recorder.emit({ kind: "trace", label: String(label), values: Object.freeze(shown) }, site);
+    recorder.emit({ kind: "trace", label, values: Object.freeze(shown) }, site);
   });
 }
 
