@@ -7,6 +7,7 @@ import * as device from "@evolver/device";
 import { anchor, EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { describe, expect, it } from "vitest";
+import { errorCodes, errorTable } from "../tools/docs/errors.ts";
 import { apiBlocks, blockOf, hostApi } from "../tools/docs/host-api.ts";
 import {
   codeBlocks,
@@ -103,6 +104,34 @@ describe("docs/host-api.md", () => {
     );
     expect(entry("SimOptions")?.signature).toContain("readonly maxSteps?: number;");
     expect(entry("findRung")?.doc).toBe("The rung of this name.\n\nThrows UNKNOWN_RUNG");
+  });
+});
+
+describe("docs/errors.md", () => {
+  const markdown = read(join("docs", "errors.md"));
+
+  it("lists every code of the source: node tools/docs/docs.ts errors", () => {
+    expect(replaceGenerated(markdown, "errors", errorTable(), false)).toBe(markdown);
+    expect(markdown).toContain("<!-- generated:errors -->");
+  });
+
+  it("says of each what is wrong", () => {
+    for (const { code, says } of errorCodes()) expect([...says].length, code).toBeGreaterThan(0);
+  });
+
+  it("misses none, also of those that are passed on as texts", () => {
+    const codes = errorCodes().map(({ code }) => code);
+    // By throwing it, by a function that makes it, by a schema, by a table, by a class, by a message.
+    for (const code of [
+      "WORKSPACE_DIRTY",
+      "PLAN_INVALID",
+      "POLICY_INVALID",
+      "UNKNOWN_ARGUMENT",
+      "KERNEL_FINDINGS",
+      "CUDA_ERROR",
+    ])
+      expect(codes).toContain(code);
+    expect(codes.filter((code) => !/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/.test(code))).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
  * the commands of examples print (seconds).
  *
  *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
- *                                         "host-api", "guide" and "examples" for the others
+ *                                         "host-api", "errors", "guide" and "examples" for the others
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
+import { errorTable } from "./errors.ts";
 import { apiBlocks } from "./host-api.ts";
 import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
 
@@ -37,8 +38,12 @@ const TABLES = "h200";
 /** The blocks of docs/host-api.md. */
 const API = "host-api";
 
+/** The table of docs/errors.md. */
+const ERRORS = "errors";
+
 const known = [
   API,
+  ERRORS,
   TABLES,
   ...EVIDENCE_BLOCKS,
   ...Object.keys(GENERATED),
@@ -66,6 +71,8 @@ if (wanted.includes(API)) {
   for (const [name, text] of apiBlocks())
     update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
 }
+if (wanted.includes(ERRORS))
+  update(join("docs", "errors.md"), (markdown) => replaceGenerated(markdown, ERRORS, errorTable(), false));
 for (const [name, command] of Object.entries(GENERATED)) {
   if (!wanted.includes(name)) continue;
   if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;

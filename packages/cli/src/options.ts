@@ -16,7 +16,7 @@ export const workspaceOption = (what: string): Option =>
   new Option("--workspace <dir>", what).argParser(path).default("evolver-workspace");
 
 /** A name of a file or folder. */
-export function path(text: string): string {
+function path(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("the name is empty.");
 }

@@ -27,7 +27,7 @@ export async function emitMicrobench(path: string | null, options: EmitMicrobenc
   const { target, subgroup, selftest, output, json } = options;
   if (!selftest || !isCppTarget(target)) {
     throw new EvolverError("SELFTEST_TARGET", "microbenchmarks are emitted as self-tests for cuda or hip", {
-      hint: "evolver emit microbench --target hip --subgroup 64 --selftest -o microbench.hip",
+      hint: "npx evolver emit microbench --target hip --subgroup 64 --selftest -o microbench.hip",
     });
   }
   const tests = findTests(path === null ? undefined : [path]);

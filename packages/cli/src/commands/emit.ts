@@ -167,7 +167,7 @@ async function championOf(
     throw new EvolverError(
       "CHAMPION_NOT_FOUND",
       `${folder} has no champion of ${study.id}${of.length === 0 ? "" : ` for ${of.join(" ")}`}`,
-      { hint: `run \`evolver evolve ${study.id}\` first, or name its workspace with --workspace` },
+      { hint: `run \`npx evolver evolve ${study.id}\` first, or name its workspace with --workspace` },
     );
   }
   const { point } = candidate;

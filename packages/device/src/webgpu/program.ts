@@ -194,6 +194,6 @@ function refused(
   const what = messages[0]?.message ?? other ?? "no reason given";
   return new EvolverError("WGSL_REFUSED", `WebGPU refuses kernel "${ir.name}": ${what}`, {
     where: where.length > 0 ? where : [ir.site.location],
-    hint: "see the shader with `evolver emit --target wgsl`",
+    hint: "see the shader with `npx evolver emit --target wgsl`",
   });
 }

@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-export interface Budget {
+interface Budget {
   readonly milliseconds: number;
   /** Processor time that the group of processes has used since it began; null where the system does not say. */
   readonly used: () => number | null;

@@ -139,7 +139,7 @@ export function parseProfile(text: string, file?: string): MachineProfile {
     what: "the machine profile",
     file,
     code: "PROFILE_INVALID",
-    hint: "write one with `evolver bench microbench --device D --save FILE`",
+    hint: "write one with `npx evolver bench microbench --device D --save FILE`",
   });
 }
 

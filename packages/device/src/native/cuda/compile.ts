@@ -140,7 +140,7 @@ function compileFailed(request: CompileRequest, log: string): EvolverError {
     "CUDA_COMPILE_FAILED",
     `the CUDA compiler refuses kernel "${request.kernelName}":\n${log.trim()}`,
     {
-      hint: `write the source out with \`evolver emit --target cuda\`; if it is at fault, that is a fault of the emitter`,
+      hint: `write the source out with \`npx evolver emit --target cuda\`; if it is at fault, that is a fault of the emitter`,
     },
   );
 }

@@ -72,7 +72,7 @@ function compileFailed(request: CompileRequest, log: string): EvolverError {
     "HIP_COMPILE_FAILED",
     `hiprtc refuses kernel "${request.kernelName}" for ${request.architecture}:\n${log.trim()}`,
     {
-      hint: "write the source out with `evolver emit --target hip`; if it is at fault, that is a fault of the emitter",
+      hint: "write the source out with `npx evolver emit --target hip`; if it is at fault, that is a fault of the emitter",
     },
   );
 }
