@@ -156,11 +156,15 @@ function planOf(launched: Launched, device: Device, buffers: ReadonlyMap<string,
   const names = Object.entries(args).flatMap(([name, value]) =>
     typeof value === "number" ? [] : [bufferOf(launched, name)],
   );
+  const ir = (kernel as unknown as Kernel).build(buildOf(device));
+  const written = ir.params.flatMap((param) =>
+    param.kind === "buffer" && param.memory.access !== "read" ? [bufferOf(launched, param.name)] : [],
+  );
   return {
-    kernels: [(kernel as unknown as Kernel).build(buildOf(device))],
+    kernels: [ir],
     buffers: [...new Set(names)].map((name) => {
       const { element, length } = buffers.get(name) as DeviceBuffer;
-      return { name, role: "input", element, length };
+      return { name, role: written.includes(name) ? "output" : "input", element, length };
     }),
     launches: [
       {

@@ -30,7 +30,7 @@ const increment = kernel(
 const chain = (device: Device) => {
   const workgroups = Math.ceil(LENGTH / device.subgroupSize);
   return buildPlan(buildOf(device))
-    .input("state", f32, LENGTH)
+    .output("state", f32, LENGTH)
     .scratch("next", f32, LENGTH)
     .launch(double, { workgroups, args: { x: "state", y: "next", n: LENGTH } })
     .launch(increment, { workgroups, args: { x: "next", n: LENGTH, by: 1 } })
@@ -50,7 +50,8 @@ async function expectAfter(bound: BoundPlan<{ state: "f32" }>, executions: numbe
   if (wrong >= 0) throw new Error(`after ${executions} executions, state[${wrong}] is ${state[wrong]}`);
 }
 
-const bindChain = (device: Device) => bindPlan(device, chain(device), { inputs: { state: begin } });
+const bindChain = (device: Device) =>
+  bindPlan(device, chain(device), { buffers: { state: device.createBuffer("f32", begin) } });
 
 export const planCases: readonly DeviceCase[] = [
   {

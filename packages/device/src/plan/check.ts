@@ -137,7 +137,9 @@ export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceB
     for (const { name, memory } of kernel.params.filter((param) => param.kind === "buffer")) {
       const buffer = buffers.get((args[name] as { readonly buffer: string }).buffer) as PlanBuffer;
       const use = uses.get(memory);
-      if (use !== undefined) checkUse(`Launch ${i} of ${kernel.name}`, use, buffer, written);
+      // What a caller gives holds what the caller wrote.
+      const full = bound[buffer.name] === undefined ? written : new Set([...written, buffer.name]);
+      if (use !== undefined) checkUse(`Launch ${i} of ${kernel.name}`, use, buffer, full);
       if (memory.access !== "read") written.add(buffer.name);
     }
   }
