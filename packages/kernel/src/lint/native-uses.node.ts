@@ -8,6 +8,7 @@ import { SyntaxKind as Kind, type Node, type SourceFile } from "typescript/unsta
 import {
   isBinaryExpression,
   isCallExpression,
+  isCaseClause,
   isConditionalExpression,
   isDoStatement,
   isElementAccessExpression,
@@ -17,11 +18,12 @@ import {
   isPostfixUnaryExpression,
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
+  isSpreadElement,
   isSwitchStatement,
   isTemplateExpression,
   isWhileStatement,
 } from "typescript/unstable/ast/is";
-import type { Checker, Type } from "typescript/unstable/sync";
+import type { Checker, Type, TypeReference } from "typescript/unstable/sync";
 
 export interface NativeUse {
   readonly file: string;
@@ -157,6 +159,9 @@ class Walk {
     } else if (isSwitchStatement(node)) {
       if (this.#isValue(node.expression))
         this.#report(node.expression, "takes no case of this switch", "gpu.if with .eq() for each case");
+    } else if (isCaseClause(node)) {
+      if (this.#isValue(node.expression))
+        this.#report(node.expression, "is a case that nothing equals", "gpu.if for each case");
     } else if (isBinaryExpression(node)) this.#binary(node.left, node.operatorToken.kind, node.right, node);
     else if (isPrefixUnaryExpression(node)) this.#unary(node.operand, node.operator);
     else if (isPostfixUnaryExpression(node)) this.#unary(node.operand, node.operator);
@@ -239,7 +244,10 @@ class Walk {
     const of = isPropertyAccessExpression(callee) ? this.#text(callee.expression) : "";
     const isConversion = CONVERSIONS.has(this.#text(callee)) || (NAMESPACES.has(of) && !HARMLESS.has(method));
     for (const argument of given) {
-      if (isConversion && this.#isValue(argument))
+      if (
+        isConversion &&
+        (isSpreadElement(argument) ? this.#areValues(argument.expression) : this.#isValue(argument))
+      )
         this.#report(
           argument,
           `is an argument of ${this.#text(callee)}, which wants a JavaScript value`,
@@ -278,6 +286,15 @@ class Walk {
   #isValue(node: Node): boolean {
     const type = this.#checker.getTypeAtLocation(node);
     return type !== undefined && this.#isOf(type, VALUES);
+  }
+
+  /** Whether a list has run-time values. */
+  #areValues(list: Node): boolean {
+    const type = this.#checker.getTypeAtLocation(list);
+    if (type === undefined || !this.#checker.isArrayLikeType(type)) return false;
+    return this.#checker
+      .getTypeArguments(type as TypeReference)
+      .some((element) => this.#isOf(element, VALUES));
   }
 
   /** Whether all that a type may be is of these classes: `F32 | undefined` may well be asked for. */

@@ -27,7 +27,15 @@ test("finds each way to use a run-time value as a JavaScript value, with its pla
       "31 (value) => value.gt(0) returns a run-time value to filter(), which wants a JavaScript one",
       "32 vec(list[0]!, list[1]!) is always true as the condition of a JavaScript while",
       "33 n is always true as the condition of a JavaScript for",
-      "34 i is an argument of Number, which wants a JavaScript value",
+      "35 ...list is an argument of Math.max, which wants a JavaScript value",
+      "37 i.lt(4) is a case that nothing equals",
+      "40 i.eq(n) === (true as unknown) compares objects when the kernel is built, not run-time values",
+      "41 n is always false after a JavaScript !",
+      "42 acc.get() has no text when the kernel is built",
+      "43 i is an argument of Object.is, which wants a JavaScript value",
+      "43 n is an argument of Object.is, which wants a JavaScript value",
+      "43 (value) => value.eq(1) returns a run-time value to findIndex(), which wants a JavaScript one",
+      "44 i is an argument of Number, which wants a JavaScript value",
     ]
   `);
 });
