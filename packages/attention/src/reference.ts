@@ -85,20 +85,26 @@ export interface LowOptions {
   readonly firstDim?: number;
   /** Sums over the visible keys begin with this one of them, and wrap round; 0 by default. */
   readonly firstKey?: number;
+  /** Terms that are added one after another, and sums of so many; 1024 by default. */
+  readonly block?: number;
   /** Only these rows of the dense [batch, headsQ, seqQ]; the others are left as if they saw no key. All by default. */
   readonly rows?: ReadonlySet<number>;
 }
 
+/** Terms that a plain kernel may well add one after another, where nothing else is asked for. */
+const BLOCK = 1024;
+
 /**
- * Plain attention in float32: every operation is rounded, sums go in one sequence, and K is scaled instead of Q, so
- * that it rounds differently from a kernel that scales Q or the scores.
+ * Plain attention in float32: every operation is rounded, and K is scaled instead of Q, so that it rounds differently from a kernel
+ * that scales Q or the scores. Sums over the keys go in blocks, as a sound sum of many terms does: in one sequence, their
+ * error would grow with the number of keys.
  */
 export function lowAttention(
   problem: AttentionProblem,
   inputs: AttentionInputs,
   options: LowOptions = {},
 ): AttentionResult<Float32Array> {
-  const { firstDim = 0, firstKey = 0, rows: chosen } = options;
+  const { firstDim = 0, firstKey = 0, block = BLOCK, rows: chosen } = options;
   const { shape, mask } = problem;
   const { dim, seqK } = shape;
   const { fround } = Math;
@@ -123,11 +129,11 @@ export function lowAttention(
         largest = math.max(largest, scores[j] as number);
       }
       for (let j = begin; j < end; j++) scores[j] = math.exp(fround((scores[j] as number) - largest));
-      const sum = sum32(scores, begin, split, sum32(scores, split, end, 0));
+      const sum = fround(sum32(scores, split, end, block) + sum32(scores, begin, split, block));
       for (let j = begin; j < end; j++) scores[j] = fround((scores[j] as number) / sum);
       const out = result.o.subarray(index * dim, (index + 1) * dim);
-      accumulateRow32(scores, values, out, split, end);
-      accumulateRow32(scores, values, out, begin, split);
+      accumulateBlocks32(scores, values, out, { begin: split, end, block });
+      accumulateBlocks32(scores, values, out, { begin, end: split, block });
       result.lse[index] = largest + math.log(sum);
     }
   });
@@ -321,10 +327,46 @@ function dotRow32(
   }
 }
 
-function sum32(weights: Float32Array, begin: number, end: number, start: number): number {
-  let sum = Math.fround(start);
-  for (let j = begin; j < end; j++) sum = Math.fround(sum + weights[j]!);
+/** Keys of a row, and how many terms of them are added one after another. */
+interface Blocks {
+  readonly begin: number;
+  readonly end: number;
+  readonly block: number;
+}
+
+/** Keys per part where a sum has at most `block` parts, of which each again is a sum of such parts or of single terms. */
+function partOf({ begin, end, block }: Blocks): number {
+  let part = block;
+  while (part * block < end - begin) part *= block;
+  return part;
+}
+
+function sum32(weights: Float32Array, begin: number, end: number, block: number): number {
+  let sum = 0;
+  if (end - begin <= block) {
+    for (let j = begin; j < end; j++) sum = Math.fround(sum + weights[j]!);
+    return sum;
+  }
+  const part = partOf({ begin, end, block });
+  for (let j = begin; j < end; j += part)
+    sum = Math.fround(sum + sum32(weights, j, Math.min(j + part, end), block));
   return sum;
+}
+
+/** Adds the values of some keys to `out`. */
+function accumulateBlocks32(
+  weights: Float32Array,
+  values: Float32Array,
+  out: Float32Array,
+  { begin, end, block }: Blocks,
+): void {
+  if (end - begin <= block) return accumulateRow32(weights, values, out, begin, end);
+  const part = partOf({ begin, end, block });
+  for (let j = begin; j < end; j += part) {
+    const sums = new Float32Array(out.length);
+    accumulateBlocks32(weights, values, sums, { begin: j, end: Math.min(j + part, end), block });
+    for (let d = 0; d < out.length; d++) out[d] = out[d]! + sums[d]!;
+  }
 }
 
 function accumulateRow32(

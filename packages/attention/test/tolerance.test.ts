@@ -11,6 +11,7 @@ import {
   toStrided,
 } from "@evolver/attention";
 import type { AttentionInputs, AttentionProblem } from "@evolver/attention";
+import { inFull } from "../../../test/support/full.ts";
 import { requireData } from "../../../test/support/optional.ts";
 import { GOLDEN_FILES, LAYER_FILES, loadGoldenCases, loadLayer } from "./support/golden.ts";
 import { denseProblem, squareShape } from "./support/problems.ts";
@@ -176,6 +177,102 @@ describe("the bound", () => {
       return !compareAttention(problem, inputs, { o, lse }).pass;
     });
     expect(unlucky).toEqual([]);
+  });
+});
+
+/** Adds numbers in float32, or rounded as one says, `block` one after another, then those sums, and so on. */
+function sum(
+  values: ArrayLike<number>,
+  block: number,
+  round: (value: number) => number = Math.fround,
+): number {
+  let level = Array.from(values);
+  do {
+    const next: number[] = [];
+    for (let i = 0; i < level.length; i += block) {
+      let part = 0;
+      for (const value of level.slice(i, i + block)) part = round(part + value);
+      next.push(part);
+    }
+    level = next;
+  } while (level.length > 1);
+  return level[0] ?? 0;
+}
+
+const toBf16 = (value: number): number => {
+  const bits = new Uint32Array(Float32Array.of(value).buffer);
+  bits[0] = (bits[0]! + 0x7fff + ((bits[0]! >>> 16) & 1)) & 0xffff0000;
+  return new Float32Array(bits.buffer)[0]!;
+};
+
+interface Kernel {
+  /** Of a weight, before it is used. */
+  readonly weight?: (weight: number, key: number) => number;
+  readonly add?: (values: ArrayLike<number>) => number;
+}
+
+/** One query over keys of one head: what a kernel that adds in its own way makes of exact weights. */
+function oneRow(problem: AttentionProblem, { q, k, v }: AttentionInputs, kernel: Kernel) {
+  const { seqK, dim } = problem.shape;
+  const { weight = (value) => value, add = (values) => sum(values, 256) } = kernel;
+  const scores = Array.from({ length: seqK }, (_, j) => {
+    let dot = 0;
+    for (let d = 0; d < dim; d++) dot += q[d]! * k[j * dim + d]!;
+    return problem.scale * dot;
+  });
+  const largest = scores.reduce((a, b) => Math.max(a, b));
+  const weights = scores.map((score, j) => weight(Math.fround(Math.exp(score - largest)), j));
+  const total = add(weights);
+  const o = Float32Array.from(
+    { length: dim },
+    (_, d) => add(weights.map((p, j) => p * v[j * dim + d]!)) / total,
+  );
+  return { o, lse: null };
+}
+
+describe("rows of many keys", () => {
+  const LENGTHS = inFull([1024, 40_000, 2 ** 17], [1024, 2 ** 16]);
+  const kinds = ["random", "values about 1", "equal keys"] as const;
+  const DIM = 4;
+
+  function longRow(kind: (typeof kinds)[number], seqK: number) {
+    const problem = denseProblem(squareShape(1, 1, seqK, DIM));
+    const { q, k, v } = randomInputs(problem, { seed: seqK });
+    if (kind === "random") return { problem, inputs: { q, k, v } };
+    if (kind === "values about 1") return { problem, inputs: { q, k, v: v.map((value) => value + 1) } };
+    return { problem, inputs: { q: q.fill(0), k, v: v.fill(0.1) } };
+  }
+
+  describe.each(LENGTHS)("%i", (seqK) => {
+    it.each(kinds)("%s: sound sums pass, and wrong ones do not", (kind) => {
+      const { problem, inputs } = longRow(kind, seqK);
+      const truth = attentionTruth(problem, inputs);
+      const passes = (kernel: Kernel) =>
+        compareWithTruth(problem, truth, oneRow(problem, inputs, kernel)).pass;
+      const sound: Readonly<Record<string, Kernel>> = {
+        "blocks of 256": {},
+        "blocks of 32": { add: (values) => sum(values, 32) },
+        pairs: { add: (values) => sum(values, 2) },
+        "blocks of 1000": { add: (values) => sum(values, 1000) },
+      };
+      const wrong: Readonly<Record<string, Kernel>> = {
+        "bf16 sums": { add: (values) => sum(values, 256, toBf16) },
+        "the first 32 keys twice": { weight: (value, key) => (key < 32 ? 2 * value : value) },
+        // Of equal keys and values, any number gives the same.
+        "the last key twice": { weight: (value, key) => (key === seqK - 1 ? 2 * value : value) },
+        "the last key left out": { weight: (value, key) => (key === seqK - 1 ? 0 : value) },
+      };
+      const blind =
+        kind === "equal keys" ? Object.keys(wrong).filter((name) => !name.startsWith("bf16 sums")) : [];
+      const accepted = Object.entries({ ...sound, ...wrong }).filter(([, kernel]) => passes(kernel));
+      expect(accepted.map(([name]) => name).filter((name) => !blind.includes(name))).toEqual(
+        Object.keys(sound),
+      );
+      if (kind !== "equal keys") return;
+      // Whatever the number of keys: of 0.1.
+      expect(truth.bound).toBeLessThan(1e-5);
+      if (seqK > 8192) expect(passes({ add: (values) => sum(values, Infinity) })).toBe(false);
+    });
   });
 });
 

@@ -12,6 +12,22 @@ it("elements that are known are compared", () => {
   expect(compare(1, 2, 2)).toContain("o[2] is 2");
 });
 
+it("the element that is furthest off is named, and by how much it is over", () => {
+  const problem = (bound: number | Float64Array, ...y: number[]) =>
+    compareOutputs({ y: Float64Array.from(y) }, { y: { values: Float64Array.of(1, -2, 4), bound } }).problem;
+  expect(problem(0.1, 1, -2, 4.1 + 2e-3)).toBe(
+    "y[2] is 4.101999999999999, and 4 is right to within 1.00e-1: it is off by 1.02e-1, over by 2 %. No other element is off by too much.",
+  );
+  expect(problem(0.1, 1.5, -2, 5)).toContain(
+    "y[2] is 5, and 4 is right to within 1.00e-1: it is off by 1.00e+0, 10 times what may be. 2 of 3 elements",
+  );
+  // In terms of the bound of each.
+  expect(problem(Float64Array.of(1, 0.001, 1), 1, -2.01, 5.5)).toContain("y[1] is -2.01");
+  expect(problem(0.1, 3, NaN, NaN)).toContain("y[1] is NaN");
+  expect(problem(0.1, Infinity, -2, 4)).toContain("it is off by Infinity. No other");
+  expect(problem(0, 1, -2, 4.5)).toContain("right to within 0.00e+0: it is off by 5.00e-1.");
+});
+
 it("the others are anything but NaN", () => {
   expect(compare(1, -7e30, 3)).toBeNull();
   expect(compare(1, NaN, 3)).toContain("o[1] is NaN");

@@ -25,25 +25,57 @@ export function compareOutputs(
     const actual = values[name];
     if (!actual || actual.length !== truth.values.length)
       return { error: null, bound: null, problem: `The output ${name} is missing or has the wrong length.` };
-    for (let i = 0; i < actual.length; i++) {
-      const got = actual[i] as number;
-      if (truth.known?.[i] === 0 && !Number.isNaN(got)) continue;
-      const want = truth.values[i] as number;
-      const bound = typeof truth.bound === "number" ? truth.bound : (truth.bound[i] as number);
-      const error = got === want ? 0 : Math.abs(got - want);
-      if (error <= bound) {
-        const ratio = bound === 0 ? 0 : error / bound;
-        if (ratio > worstRatio) {
-          worstRatio = ratio;
-          worst = { error, bound, problem: null };
-        }
-        continue;
-      }
-      // Also the way of every NaN: no comparison with it holds.
-      return { error: finite(worseOf(actual, truth)), bound, problem: explain(name, i, got, want, bound) };
-    }
+    const { furthest, ratio, wrong } = furthestOff(actual, truth);
+    if (furthest === null) continue;
+    const { error, bound } = furthest;
+    if (wrong > 0)
+      return { error: finite(error), bound, problem: explain(name, furthest, wrong, actual.length) };
+    if (ratio > worstRatio) worst = { error, bound, problem: null };
+    worstRatio = Math.max(ratio, worstRatio);
   }
   return worst;
+}
+
+interface ComparedElement {
+  readonly index: number;
+  readonly got: number;
+  readonly want: number;
+  /** The absolute difference; NaN where `got` is. */
+  readonly error: number;
+  readonly bound: number;
+}
+
+interface Furthest {
+  /** The first NaN, else the element whose error is largest in terms of its bound; null if no truth is known. */
+  readonly furthest: ComparedElement | null;
+  readonly ratio: number;
+  /** Elements that are beyond their bounds. */
+  readonly wrong: number;
+}
+
+function furthestOff(
+  actual: AnyTypedArray | Float64Array,
+  { values, known, bound: bounds }: Expected,
+): Furthest {
+  let furthest: ComparedElement | null = null;
+  let most = -1;
+  let wrong = 0;
+  for (let index = 0; index < actual.length; index++) {
+    const got = actual[index] as number;
+    if (known?.[index] === 0 && !Number.isNaN(got)) continue;
+    const want = values[index] as number;
+    const bound = typeof bounds === "number" ? bounds : (bounds[index] as number);
+    const error = got === want ? 0 : Math.abs(got - want);
+    const isRight = error <= bound;
+    if (!isRight) wrong++;
+    // A NaN is beyond all: no comparison with it holds.
+    const ratio = Number.isNaN(error) ? Infinity : error === 0 ? 0 : error / bound;
+    const isFirstNaN = Number.isNaN(error) && !Number.isNaN(furthest?.error);
+    if (ratio <= most && !isFirstNaN) continue;
+    furthest = { index, got, want, error, bound };
+    most = ratio;
+  }
+  return { furthest, ratio: most, wrong };
 }
 
 /** How much larger the bound is against another answer than against the truth, since that answer has an error of its own. */
@@ -66,8 +98,9 @@ export function compareUnknown(
       if (known[i] !== 0) continue;
       const [got, want] = [actual[i] as number, other[i] as number];
       const limit = TRUSTED_FACTOR * (typeof bound === "number" ? bound : (bound[i] as number));
-      if (got === want || Math.abs(got - want) <= limit) continue;
-      return `${name}[${i}] is ${got}, and the study's baseline gives ${want}; they may differ by ${limit.toExponential(2)}.`;
+      const difference = Math.abs(got - want);
+      if (got === want || difference <= limit) continue;
+      return `${name}[${i}] is ${got}, and the study's baseline gives ${want}; they may differ by ${limit.toExponential(2)}: ${overBy(difference, limit)}.`;
     }
   }
   return null;
@@ -125,21 +158,27 @@ export function ignoredInputs<S extends Case>(
     .map(([name]) => name);
 }
 
-function worseOf(actual: AnyTypedArray | Float64Array, { values, known }: Expected): number {
-  let worst = 0;
-  for (let i = 0; i < actual.length; i++) {
-    if (known?.[i] === 0 && !Number.isNaN(actual[i])) continue;
-    const error = actual[i] === values[i] ? 0 : Math.abs((actual[i] as number) - (values[i] as number));
-    if (!(error <= worst)) worst = error;
-    if (Number.isNaN(worst)) break;
-  }
-  return worst;
-}
-
-function explain(name: string, index: number, got: number, want: number, bound: number): string {
+function explain(
+  name: string,
+  { index, got, want, error, bound }: ComparedElement,
+  wrong: number,
+  of: number,
+): string {
   const where = `${name}[${index}]`;
   if (Number.isNaN(got)) return `${where} is NaN: it was never written, or computed so; ${want} is right.`;
-  return `${where} is ${got}, and ${want} is right to within ${bound.toExponential(2)}.`;
+  const count = wrong === 1 ? "No other element is" : `${wrong} of ${of} elements are`;
+  return `${where} is ${got}, and ${want} is right to within ${bound.toExponential(2)}: ${overBy(error, bound)}. ${count} off by too much.`;
+}
+
+/** By how much an error is beyond its bound. */
+function overBy(error: number, bound: number): string {
+  const off = `it is off by ${error.toExponential(2)}`;
+  if (!(bound > 0 && error < Infinity)) return off;
+  const times = error / bound;
+  const rounded = (value: number): number => Number(value.toPrecision(2));
+  return times < 2
+    ? `${off}, over by ${rounded(100 * (times - 1))} %`
+    : `${off}, ${rounded(times)} times what may be`;
 }
 
 function finite(value: number): number | null {
