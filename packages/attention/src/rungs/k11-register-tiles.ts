@@ -87,7 +87,7 @@ the mask or the end of the sequence cuts are masked.`,
         atLeast(counters("k11 masked everywhere").issuedArithmetic / counters("k11").issuedArithmetic, 1.015),
     },
   ],
-  found: `For scalar kernels this is the largest step: 5.9 times the operations for each byte of shared memory, and 89,168
+  found: `For scalar kernels this is the largest step: 5.8 times the operations for each byte of shared memory, and 89,168
 instructions instead of 226,304 for 128 rows. The order of the lanes matters as much as the layout of the tile. With rows and
 keys in separate halves of the lane's number there is no bank conflict either, but reads of keys and values take four passes
 instead of two.`,

@@ -10,17 +10,22 @@ export interface MemoryCounters {
   /** Bytes that active lanes requested. */
   readBytes: number;
   writeBytes: number;
-  /** Load or store instructions, one per subgroup that has an active lane. */
+  /** Of atomic operations, which are in none of the others: one element per active lane, whether it is read, written or both. */
+  atomicBytes: number;
+  /** Load, store or atomic instructions, one per subgroup that has an active lane. */
   readRequests: number;
   writeRequests: number;
+  atomicRequests: number;
   /** Global memory: distinct 32-byte sectors touched, summed over requests. Shared memory: 0. */
   readSectors: number;
   writeSectors: number;
+  atomicSectors: number;
   /**
    * Shared memory: passes over the 32 banks of 4 bytes, summed over requests. Accesses of one word are served for 32 lanes
    * at once. Accesses of w words are served for 64/w consecutive lanes where each lane l and l xor 1, or each l and l xor 2,
    * access the same address, else for 32/w. A group of lanes takes as many passes as the most loaded bank has distinct
-   * words. This agrees with NVIDIA's counters (evidence/h200/ncu.json).
+   * words. This agrees with NVIDIA's counters (evidence/h200/ncu.json). Atomic operations are served as accesses of a word
+   * each; how long lanes take that change one word is not counted.
    */
   passes: number;
   /** Shared memory: passes beyond the first of each group of lanes. */
@@ -55,7 +60,11 @@ export interface Counters {
   /** Atomic operations, one per active lane. */
   globalAtomics: number;
   sharedAtomics: number;
-  /** Floating-point operations of active lanes: an fma is two, a conversion or comparison none. */
+  /**
+   * Floating-point operations of active lanes: an fma is two; a sum, product, quotient, minimum, maximum, rounding or special
+   * function one; a sign (neg, abs), comparison, choice or conversion none. A sum, minimum or maximum of a subgroup of
+   * width W is log2 W per lane, a scan as many as the lane adds, and an atomic addition of f32 one.
+   */
   flops: number;
   /** Special-function operations (division, sqrt, exp, …) of active lanes; they are in `flops` too. */
   specials: number;
@@ -78,10 +87,13 @@ export function emptyMemoryCounters(): MemoryCounters {
   return {
     readBytes: 0,
     writeBytes: 0,
+    atomicBytes: 0,
     readRequests: 0,
     writeRequests: 0,
+    atomicRequests: 0,
     readSectors: 0,
     writeSectors: 0,
+    atomicSectors: 0,
     passes: 0,
     conflicts: 0,
   };

@@ -20,7 +20,7 @@ import {
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
   signature(operands: readonly ScalarType[]): ScalarType | null;
-  /** Floating-point operations per lane. */
+  /** Floating-point operations per lane; to change or drop a sign is none. */
   readonly flops: number;
   /** Which pipe of a GPU does it: ordinary arithmetic, or the special-function unit. */
   readonly unit: "arithmetic" | "special";
@@ -202,14 +202,14 @@ export const ops = define({
   neg: {
     noun: "negated",
     signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
-    flops: 1,
+    flops: 0,
     unit: "arithmetic",
     js: ([a], type) => (isHalf(type) ? `(-${a})` : wrap(`-${a}`, type)),
   },
   abs: {
     noun: "magnitude",
     signature: sameOperands(1, (type) => isFloat(type) || type === "i32"),
-    flops: 1,
+    flops: 0,
     unit: "arithmetic",
     js: ([a], type) => (isHalf(type) ? `Math.abs(${a})` : wrap(`Math.abs(${a})`, type)),
   },

@@ -92,6 +92,10 @@ export function countDeclaration(
   return accessShape(wordsOf(target, width), wordShift(target));
 }
 
+/** How a word of a memory is accessed by each lane. */
+export const wordShape = (target: NamedMemory): { name: string; declaration: string } =>
+  accessShape(1, wordShift(target));
+
 /** A request whose indices are in registers at the place's `index`. */
 function requestFunction(name: string, { target, indexFile }: AccessKind, body: string): string {
   return `function ${name}(subgroup, active, place) {

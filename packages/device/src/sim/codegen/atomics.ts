@@ -1,10 +1,11 @@
 /** Writes the JavaScript of atomic operations: one function for each memory, operation and order of a kernel. */
 
 import { assertNever } from "@evolver/base";
-import { atomicAccess } from "@evolver/kernel";
+import { atomicAccess, elementBytes, isFloat } from "@evolver/kernel";
 import type { AtomicNode, AtomicOp, Memory } from "@evolver/kernel";
 import { positionName } from "../runtime/counting.ts";
 import { REGISTER_FILE } from "../runtime/subgroup.ts";
+import { count, sectorShift, wordShape } from "./accesses.ts";
 import { accessRecord, takeData } from "./checks.ts";
 import type { CheckOptions, NamedMemory } from "./checks.ts";
 
@@ -35,9 +36,26 @@ function newValue(op: AtomicOp, element: Memory["element"]): string {
   }
 }
 
+/** Counts an instruction; one that reaches outside is in error, and its traffic is not counted. */
+function countAtomics(target: NamedMemory, { op }: AtomicNode): string {
+  const { memory } = target;
+  const isShared = memory.space === "shared";
+  const traffic = isShared
+    ? `countBanks(indices, place.index, active, ${wordShape(target).name}, ${target.name});`
+    : count("atomicSectors", `countSectors(indices, place.index, active, stamps, ${sectorShift(target)})`);
+  const adds = op === "add" && isFloat(memory.element);
+  return `totals[${positionName(isShared ? "sharedAtomics" : "globalAtomics")}] += count;
+  ${adds ? `totals[${positionName("flops")}] += count;` : ""}
+  if (fits(indices, place.index, active, 1, length)) {
+    ${count("atomicRequests", "1")}
+    ${count("atomicBytes", `count * ${elementBytes(memory.element)}`)}
+    ${traffic}
+  }`;
+}
+
 /**
  * `name(subgroup, active, place, firstLane)`: operands in registers at `operand0` and `operand1`, the old value to `result`.
- * Lanes take their turns in order, from `firstLane` on. Counted as atomics, not among the memory's bytes and requests.
+ * Lanes take their turns in order, from `firstLane` on.
  */
 export function atomicFunction(
   name: string,
@@ -55,9 +73,8 @@ export function atomicFunction(
   // A relaxed load orders nothing; a relaxed store ends what was released, a relaxed update keeps it.
   const orders = clocks && (node.order !== "relaxed" || (writes && !modifies));
   const checksInitialised = options.races !== "none" && memory.space === "shared";
-  const counter = memory.space === "shared" ? "sharedAtomics" : "globalAtomics";
   const body = `time.instruction++;
-  ${options.counters ? `totals[${positionName(counter)}] += count;` : ""}
+  ${options.counters ? countAtomics(target, node) : ""}
   for (let turn = 0; turn < WIDTH; turn++) {
     const lane = (turn + firstLane) & (WIDTH - 1);
     if (count !== WIDTH && mask[lane] === 0) continue;

@@ -161,6 +161,14 @@ function fits(indices, first, active, width, length) {
   return true;
 }
 
+// How many additions the active lanes make in a scan: lane l one for each distance 1, 2, 4, … up to l.
+function scanSteps(active) {
+  const { mask, count } = active;
+  let steps = 0;
+  ${eachActive(`steps += 32 - Math.clz32(lane);`)}
+  return steps;
+}
+
 // The active lanes of a chunk of 32, as bits.
 function laneBits(active, chunk) {
   const { mask, count } = active;

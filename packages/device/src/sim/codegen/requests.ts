@@ -4,7 +4,7 @@
  */
 
 import { assertNever } from "@evolver/base";
-import { subgroupOps } from "@evolver/kernel";
+import { isFloat, subgroupOps } from "@evolver/kernel";
 import type {
   AtomicNode,
   BarrierNode,
@@ -18,6 +18,7 @@ import type {
 } from "@evolver/kernel";
 import { countDeclaration, loadFunction, storeFunction, uniformLoadFunction } from "./accesses.ts";
 import { atomicFunction } from "./atomics.ts";
+import { positionName } from "../runtime/counting.ts";
 import type { subgroupOperations } from "../runtime/subgroup-operations.ts";
 import type { NamedMemory } from "./checks.ts";
 import type { Emitter, Scope } from "./emitter.ts";
@@ -76,6 +77,7 @@ export class Requests {
     );
     const result = node.result ? this.#target(node.result, scope) : 0;
     const unused = node.result ? "" : "_unused";
+    this.#declareCounting(target, 1);
     const name = `atomic_${node.op}_${node.order}${unused}_${target.name}_by_${file}`;
     emitter.define(name, () => atomicFunction(name, target, node, emitter.options));
     const place = emitter.place(node, { index, operand0, operand1, result });
@@ -112,6 +114,7 @@ export class Requests {
     const { op } = node;
     emitter.emit(emitter.count("issuedSubgroup"));
     this.#checkTogether(node, scope);
+    this.#countFlops(node, scope);
     const [value, by] = node.operands as [Value, Value?];
     const temporary: (() => void)[] = [];
     const { file, at: operand } = emitter.spread(value, temporary);
@@ -164,6 +167,18 @@ export class Requests {
         assertNever(op, "subgroup operation");
     }
     for (const release of temporary) release();
+  }
+
+  /** Sums and extremes of floats: a step of the butterfly each time the distance doubles. */
+  #countFlops({ op, operands }: SubgroupNode, { active }: Scope): void {
+    const emitter = this.#emitter;
+    const { type } = operands[0] as Value;
+    if (!emitter.options.counters || !isFloat(type)) return;
+    const steps = Math.log2(emitter.ir.subgroupSize);
+    const flops = `totals[${positionName("flops")}]`;
+    if (op === "sum" || op === "min" || op === "max") emitter.emit(`${flops} += ${steps} * ${active}.count;`);
+    else if (op === "inclusiveSum" || op === "exclusiveSum")
+      emitter.emit(`${flops} += scanSteps(${active});`);
   }
 
   /** Where the flow is not proved uniform: an operation that combines all lanes of the subgroup wants them all. */

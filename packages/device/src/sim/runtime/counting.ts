@@ -72,7 +72,7 @@ export function toCounters(totals: Float64Array, memories: readonly CountedMemor
     ...all,
     globalReadBytes: sum("global", "readBytes"),
     globalWriteBytes: sum("global", "writeBytes"),
-    globalSectors: sum("global", "readSectors", "writeSectors"),
+    globalSectors: sum("global", "readSectors", "writeSectors", "atomicSectors"),
     sharedReadBytes: sum("shared", "readBytes"),
     sharedWriteBytes: sum("shared", "writeBytes"),
     sharedPasses: sum("shared", "passes"),
