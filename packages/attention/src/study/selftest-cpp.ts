@@ -34,16 +34,23 @@ void plainRow(const float* q, const float* k, const float* v, long begin, long e
     scores[n] = sum;
     largest = std::max(largest, sum);
   }
-  T total = 0;
-  std::vector<T> sums(DIM, T(0));
+  // A float sum of many terms is added in blocks: in one sequence its error would grow with the number of keys.
+  const long BLOCK = 1024;
+  T total = 0, blockTotal = 0;
+  std::vector<T> sums(DIM, T(0)), blockSums(DIM, T(0));
   for (long c = 0; c < keys; c++) {
     const long n = (c + firstKey) % keys;
     const T weight = std::exp(scores[n] - largest);
-    total += weight;
+    blockTotal += weight;
     for (long d = 0; d < DIM; d++) {
       const T product = weight * T(v[(begin + n) * DIM + d]);
-      sums[d] += product;
+      blockSums[d] += product;
     }
+    if ((c + 1) % BLOCK != 0 && c + 1 != keys) continue;
+    total += blockTotal;
+    for (long d = 0; d < DIM; d++) sums[d] += blockSums[d];
+    blockTotal = 0;
+    blockSums.assign(DIM, T(0));
   }
   for (long d = 0; d < DIM; d++) o[d] = sums[d] / total;
   lse = largest + std::log(total);

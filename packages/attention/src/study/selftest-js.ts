@@ -23,13 +23,20 @@ function plainRow(q, k, v, [begin, end], round, firstDim = 0, firstKey = 0) {
     scores.push(SOFTCAP > 0 ? round(SOFTCAP * round(Math.tanh(round(sum / SOFTCAP)))) : sum);
   }
   const largest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-  let total = 0;
-  const o = new Array(DIM).fill(0);
+  // A float sum of many terms is added in blocks: in one sequence its error would grow with the number of keys.
+  const BLOCK = 1024;
+  let total = 0, blockTotal = 0;
+  const o = new Array(DIM).fill(0), block = new Array(DIM).fill(0);
   for (let c = 0; c < keys; c++) {
     const n = (c + firstKey) % keys;
     const weight = round(Math.exp(round(scores[n] - largest)));
-    total = round(total + weight);
-    for (let d = 0; d < DIM; d++) o[d] = round(o[d] + round(weight * v[(begin + n) * DIM + d]));
+    blockTotal = round(blockTotal + weight);
+    for (let d = 0; d < DIM; d++) block[d] = round(block[d] + round(weight * v[(begin + n) * DIM + d]));
+    if ((c + 1) % BLOCK !== 0 && c + 1 !== keys) continue;
+    total = round(total + blockTotal);
+    for (let d = 0; d < DIM; d++) o[d] = round(o[d] + block[d]);
+    blockTotal = 0;
+    block.fill(0);
   }
   return { o: o.map((value) => round(value / total)), lse: round(largest + round(Math.log(total))) };
 }

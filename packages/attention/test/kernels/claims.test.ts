@@ -181,6 +181,13 @@ describe("what was found", () => {
     expect(after.workgroups).toBe(1);
   });
 
+  it("k11's lesson: masked, k04 issues 1,496,640 arithmetic instructions and k11 783,072", async () => {
+    const shape = { ...claimProblem.shape, seqQ: 512, seqK: 512 };
+    const on = { problem: createProblem(shape, { causal: true }) };
+    const counts = [await found("k04", on), await found("k11", on)];
+    expect(counts.map(({ issuedArithmetic }) => issuedArithmetic)).toEqual([1_496_640, 783_072]);
+  });
+
   it("k12: 69,636 bytes instead of 105,472; shuffles cost 276,464 arithmetic instructions instead of 166,656", async () => {
     const on = rungById("k12").claimCase!;
     const [before, after, causal] = [

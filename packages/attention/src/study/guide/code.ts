@@ -24,7 +24,12 @@ const PARTS: Readonly<Record<string, readonly ShownPart[]>> = {
       from: "#scores(",
     },
     { about: "The online softmax of a row, in `flash/softmax.ts`", file: "softmax.ts", from: "update(" },
-    { about: "The outputs, in `flash/kernel.ts`", file: "kernel.ts", from: "#accumulate(" },
+    {
+      about:
+        "The outputs, in `flash/kernel.ts`. Only where the mask cuts through a tile, rows leave out keys",
+      file: "kernel.ts",
+      from: "#addValues(",
+    },
   ],
   k02: [
     {
