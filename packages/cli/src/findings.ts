@@ -9,6 +9,10 @@ import { type Finding } from "@evolver/device";
 export class Findings {
   readonly byPlace = new Map<string, Finding>();
 
+  constructor(findings: readonly Finding[] = []) {
+    this.add(findings);
+  }
+
   add(findings: readonly Finding[]): void {
     for (const finding of findings) {
       const places = finding.accesses.map(({ location }) => `${location.file}:${location.line}`);

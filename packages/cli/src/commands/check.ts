@@ -3,15 +3,24 @@
 import { relative } from "node:path";
 import { EvolverError, quantity, type SourceLocation } from "@evolver/base";
 import type { NativeUse } from "@evolver/kernel/lint";
-import { formatTrace, openSim, type Counters, type Finding, type Trace } from "@evolver/device";
+import {
+  explore,
+  formatTrace,
+  type Counters,
+  type Exploration,
+  type Finding,
+  type Trace,
+} from "@evolver/device";
 import { InvalidArgumentError } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
 import { Findings, weigh } from "../findings.ts";
+import { interruptedCode, stopOnSignals } from "../interruption.ts";
 import { fileOf, loadKernels, type NamedKernel } from "../load-kernel.ts";
 import { nativeUsesOf, usesIn } from "../native-uses.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
+import { openProgress, type Progress } from "../progress.ts";
 import { resolveOwnPackages } from "../resolve-hook.ts";
 import { describeWeakened, weakenedBy, type Weakened } from "../weakened.ts";
 
@@ -21,6 +30,8 @@ interface CheckFlags {
   readonly arg: Record<string, number>;
   readonly schedules: number;
   readonly traces: number;
+  readonly maxSteps?: number;
+  readonly deterministic: boolean;
   readonly json: boolean;
 }
 
@@ -37,7 +48,18 @@ export const checkCommand: MakeCommand = ({ finish }) =>
       counts,
     )
     .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
-    .option("--schedules <n>", "subgroup schedules to try", integer(1, 64), 3)
+    .option(
+      "--schedules <n>",
+      "orders of subgroups and workgroups to try; small kernels with atomics get several launches for each",
+      integer(1, 64),
+      3,
+    )
+    .option("--deterministic", "count a result that depends on the schedule as a finding", false)
+    .option(
+      "--max-steps <n>",
+      "loop iterations of a subgroup after which it counts as endless (default: 100 million)",
+      integer(1, 2 ** 40),
+    )
     .option("--traces <n>", "lines of gpu.trace to show", integer(0, 1_000_000), 20)
     .action(async (target: string, options: CheckFlags) => {
       resolveOwnPackages();
@@ -61,10 +83,13 @@ function collectArg(text: string, before: Record<string, number>): Record<string
 
 interface CheckOptions extends LaunchOptions {
   readonly subgroup: number;
-  /** How many subgroup schedules to try. */
+  /** How many orders of subgroups and workgroups to try. */
   readonly schedules: number;
   /** How many lines of gpu.trace to show. */
   readonly traces: number;
+  readonly maxSteps?: number | undefined;
+  /** Whether a result that depends on the schedule counts as a finding. */
+  readonly deterministic?: boolean;
   readonly json: boolean;
 }
 
@@ -96,6 +121,14 @@ interface Report {
   readonly findings: readonly ReportedFinding[];
   /** What would be wrong if a buffer whose contents were made up held others: no fault of the kernel as such. */
   readonly conditional: readonly ReportedFinding[];
+  /** Without findings: that the result depends on the schedule, which may be meant. */
+  readonly warnings: readonly ReportedFinding[];
+  /** How often it was launched. */
+  readonly launches: number;
+  /** False where it was stopped before its end. */
+  readonly complete: boolean;
+  /** Where parts of it begin that never ran. */
+  readonly neverRan: readonly { readonly file: string; readonly line: number }[];
   /** What gpu.trace showed under the first schedule, and how many lines more there were. */
   readonly traces: readonly Trace[];
   readonly tracesLeftOut: number;
@@ -107,86 +140,108 @@ interface Report {
     | null;
 }
 
-async function check(target: string, options: CheckOptions): Promise<number> {
+export async function check(target: string, options: CheckOptions): Promise<number> {
+  const progress = openProgress();
+  const interruption = stopOnSignals(
+    progress,
+    "stopping with what was found so far; press Ctrl-C again to stop at once",
+  );
   const reports: Report[] = [];
-  const named = await loadKernels(target);
-  const kernels = named.map(({ kernel }) => kernel);
-  const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
-  for (const one of named) {
-    const report = await checkKernel(one, options);
-    const native = usesIn(one.kernel, uses).map(nativeUse);
-    reports.push({ ...report, findings: [...report.findings, ...native], sourceProblem: problem });
+  try {
+    const named = await loadKernels(target);
+    const kernels = named.map(({ kernel }) => kernel);
+    const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
+    for (const one of named) {
+      if (interruption.signal.aborted) break;
+      const report = await checkKernel(one, options, { progress, signal: interruption.signal });
+      const native = usesIn(one.kernel, uses).map(nativeUse);
+      reports.push({ ...report, findings: [...report.findings, ...native], sourceProblem: problem });
+    }
+  } finally {
+    progress.end();
+    interruption.end();
   }
   if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
   else printText(reports.map(describe).join("\n\n"));
-  return reports.every((report) => report.findings.length === 0) ? EXIT.done : EXIT.no;
+  const counts = (report: Report): number =>
+    report.findings.length + (options.deterministic === true ? report.warnings.length : 0);
+  if (reports.some((report) => counts(report) > 0)) return EXIT.no;
+  return interruption.signal.aborted ? interruptedCode() : EXIT.done;
+}
+
+interface Watch {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
 }
 
 async function checkKernel(
   { exportName, kernel }: NamedKernel,
   options: CheckOptions,
+  { progress, signal }: Watch,
 ): Promise<Omit<Report, "sourceProblem">> {
-  const mixed = new Findings();
-  const zeros = new Findings();
-  let counters: Counters | null = null;
+  const common = { export: exportName, kernel: kernel.name, subgroup: options.subgroup };
   let launch: CheckLaunch | null = null;
   const traces: Trace[] = [];
   const traced = (): Pick<Report, "traces" | "tracesLeftOut"> => ({
     traces: traces.slice(0, options.traces),
     tracesLeftOut: Math.max(0, traces.length - options.traces),
   });
-  const run = async (seed: number, launchOptions: LaunchOptions, findings: Findings): Promise<void> => {
-    const device = openSim({
-      subgroup: options.subgroup,
-      onFinding: "collect",
-      // One schedule is enough to read.
-      maxTraces: counters === null ? MOST_TRACES : 0,
-      onTrace: (trace) => void traces.push(trace),
-      ...(seed === 0 ? {} : { seed }),
-    });
-    try {
-      const program = await device.compile(kernel);
-      const { workgroups, args, ...rest } = exampleLaunch(kernel, device, launchOptions);
-      launch ??= { workgroups, args, ...rest };
-      const result = await program.run({ workgroups, args: args as never });
-      counters ??= result.counters;
-      findings.add(result.findings);
-    } finally {
-      await device.close();
-    }
-  };
+  const run = (schedules: number, launchOptions: LaunchOptions): Promise<Exploration> =>
+    explore(
+      kernel,
+      (device) => {
+        const made = exampleLaunch(kernel, device, launchOptions);
+        launch ??= made;
+        return { workgroups: made.workgroups, args: made.args as never };
+      },
+      {
+        ...{ schedules, signal, subgroup: options.subgroup },
+        ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+        maxTraces: launchOptions === options ? MOST_TRACES : 0,
+        onTrace: (trace) => void traces.push(trace),
+        onProgress: ({ schedule, workgroups, of, findings }) =>
+          progress.step(
+            (schedule - 1) * of + workgroups,
+            schedules * of,
+            `workgroups of ${exportName}, schedule ${schedule} of ${schedules}${findings > 0 ? `, ${findings} findings` : ""}`,
+          ),
+      },
+    );
   try {
-    for (let seed = 0; seed < options.schedules; seed++) await run(seed, options, mixed);
-    const madeUp = (launch as CheckLaunch | null)?.madeUp ?? [];
-    if (madeUp.length > 0) await run(0, { ...options, integers: "zeros" }, zeros);
-    const { findings, conditional } =
-      madeUp.length > 0
-        ? weigh(mixed, zeros, madeUp)
-        : { findings: [...mixed.byPlace.values()], conditional: [] };
+    const mixed = await run(options.schedules, options);
+    const { madeUp = [] } = launch ?? ({} as Partial<CheckLaunch>);
+    const zeros = madeUp.length > 0 ? await run(1, { ...options, integers: "zeros" }) : null;
+    const weighed =
+      zeros === null
+        ? { findings: mixed.findings, conditional: [] }
+        : weigh(new Findings(mixed.findings), new Findings(zeros.findings), madeUp);
     return {
-      export: exportName,
-      kernel: kernel.name,
-      subgroup: options.subgroup,
-      findings: findings.map(reported),
-      conditional: conditional.map(reported),
+      ...common,
+      findings: weighed.findings.map(reported),
+      conditional: weighed.conditional.map(reported),
+      warnings: mixed.warnings.map(reported),
+      counters: mixed.counters,
+      launches: mixed.launches + (zeros?.launches ?? 0),
+      complete: mixed.complete && zeros?.complete !== false,
+      neverRan: mixed.neverRan.map(({ file, line }) => ({ file, line })),
       ...traced(),
-      counters,
       weakened: weakenedBy(kernel, options.subgroup),
       launch: launch && summarise(launch),
     };
   } catch (error) {
     if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
-    return {
-      export: exportName,
-      kernel: kernel.name,
-      subgroup: options.subgroup,
-      findings: [refused(error)],
+    const rest = {
       conditional: [],
-      ...traced(),
+      warnings: [],
       counters: null,
+      launches: 0,
+      complete: true,
+      neverRan: [],
+      ...traced(),
       weakened: [],
       launch: null,
     };
+    return { ...common, findings: [refused(error)], ...rest };
   }
 }
 
@@ -231,14 +286,16 @@ function access(
 
 function describe(report: Report): string {
   const { launch, counters } = report;
+  const soFar = report.complete ? "" : " so far (stopped before the end)";
+  const depends = report.warnings.length > 0 ? ", but its result depends on the schedule," : "";
   const verdict =
     report.findings.length === 0
-      ? "clean"
-      : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}`;
+      ? `${depends === "" ? "clean" : "no findings"}${soFar}${depends}`
+      : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}${soFar}`;
   const heading =
     report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
   const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
-  for (const finding of report.findings) lines.push(...describeFinding(finding));
+  for (const finding of [...report.findings, ...report.warnings]) lines.push(...describeFinding(finding));
   for (const trace of report.traces) lines.push(`  ${formatTrace(trace)}`);
   if (report.tracesLeftOut > 0)
     lines.push(`  … ${report.tracesLeftOut} more lines of gpu.trace; --traces <n> shows n`);
@@ -275,6 +332,14 @@ function describe(report: Report): string {
     );
   }
   lines.push(...describeWeakened(report.weakened));
+  if (report.neverRan.length > 0) {
+    const places = report.neverRan.map(({ file, line }) => `${shortPath(file)}:${line}`);
+    lines.push(`  never ran, so nothing is known of it: ${shortList([...new Set(places)])}`);
+  }
+  if (report.launches > 0)
+    lines.push(
+      `  this is what ${report.launches} ${report.launches === 1 ? "launch" : "launches"} of this one size and data showed, no proof: other sizes, data, widths and orders, rounding, and what a target weakens are not covered (docs/check.md)`,
+    );
   return lines.join("\n");
 }
 
@@ -292,6 +357,6 @@ function shortPath(file: string): string {
   return shorter.startsWith("..") ? file : shorter;
 }
 
-function shortList(lanes: readonly number[]): string {
-  return lanes.length <= 8 ? lanes.join(", ") : `${lanes.slice(0, 8).join(", ")}, … (${lanes.length})`;
+function shortList(list: readonly (number | string)[]): string {
+  return list.length <= 8 ? list.join(", ") : `${list.slice(0, 8).join(", ")}, … (${list.length})`;
 }

@@ -21,6 +21,8 @@ export type FindingKind =
   /** The copies of a group, or of a phase of a phase barrier, are not of the size that was declared. */
   | "copy-bytes"
   | "deadlock"
+  /** Schedules leave different results, and nothing decides which (explore). */
+  | "schedule-dependent-result"
   | "invalid-loop-step"
   | "division-by-zero";
 

@@ -34,6 +34,11 @@ export class SimDevice implements Device {
     return this.#state.options;
   }
 
+  /** Instructions that subgroups have executed at memory and in operations of a subgroup, over all launches. */
+  get instructions(): number {
+    return this.#state.time.instruction;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

@@ -27,6 +27,20 @@ export class SimulationError extends EvolverError {
   }
 }
 
+/** Code LAUNCH_ABORTED: the launch was stopped on its way (SimOptions.signal). Buffers hold what it had written. */
+export class SimulationAborted extends EvolverError {
+  /** What had been found. */
+  readonly findings: readonly Finding[];
+
+  constructor(kernel: string, findings: readonly Finding[]) {
+    super("LAUNCH_ABORTED", `the launch of kernel "${kernel}" was stopped before its end`, {
+      hint: "its findings so far are in `findings`",
+    });
+    this.name = "SimulationAborted";
+    this.findings = findings;
+  }
+}
+
 /** A finding as text: what is wrong, then a line for each access. */
 export function formatFinding(finding: Finding): string {
   const times = finding.count > 1 ? ` (${finding.count} times)` : "";

@@ -4,6 +4,7 @@ import { EvolverError } from "@evolver/base";
 import { emitTargets, MAX_INVOCATIONS, SUBGROUP_SIZES } from "@evolver/kernel";
 import type { DeviceLimits } from "../core/device.ts";
 import { formatTrace, type Trace } from "../core/traces.ts";
+import type { LaunchProgress } from "./pace.ts";
 
 /** What `openDevice("sim", …)` takes. Bad values are refused with INVALID_OPTION. */
 export interface SimOptions {
@@ -30,10 +31,18 @@ export interface SimOptions {
    * in it. Kernels then take longer to compile.
    */
   readonly debug?: boolean;
+  /** Stops a launch that is under way: it throws a SimulationAborted, with what was found. */
+  readonly signal?: AbortSignal;
+  /** Told about twenty times per second how far a launch is. */
+  readonly onProgress?: (progress: LaunchProgress) => void;
+  /** Whether programs keep which of their blocks ran and what atomic operations returned (SimProgram.observed). */
+  readonly observe?: boolean;
 }
 
 /** The options with their defaults. */
-export type ResolvedSimOptions = Required<Omit<SimOptions, "seed">> & Pick<SimOptions, "seed">;
+type Optional = "seed" | "signal" | "onProgress";
+
+export type ResolvedSimOptions = Required<Omit<SimOptions, Optional>> & Pick<SimOptions, Optional>;
 
 export const simLimits: DeviceLimits = Object.freeze({
   subgroupSizes: SUBGROUP_SIZES,
@@ -47,7 +56,8 @@ export const simLimits: DeviceLimits = Object.freeze({
 /** Fills in defaults. Throws INVALID_OPTION. */
 export function resolveOptions(options: SimOptions): ResolvedSimOptions {
   const { subgroup = 32, seed, checks = true, counters = true, onFinding = "throw" } = options;
-  const { maxFindings = 100, maxSteps = 100_000_000, debug = false } = options;
+  const { maxFindings = 100, maxSteps = 100_000_000, debug = false, observe = false } = options;
+  const { signal, onProgress } = options;
   const { maxTraces = 1000, onTrace = (trace: Trace): void => console.log(formatTrace(trace)) } = options;
   const check = (holds: boolean, what: string, hint: string): void => {
     if (!holds) throw new EvolverError("INVALID_OPTION", what, { hint });
@@ -92,6 +102,9 @@ export function resolveOptions(options: SimOptions): ResolvedSimOptions {
     maxFindings,
     maxSteps,
     debug,
+    observe,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress }),
     ...(seed === undefined ? {} : { seed }),
   };
 }

@@ -1,7 +1,8 @@
 /** A kernel compiled for the simulator: its code, and what a launch needs to know of its memories. */
 
-import { math, scalarTypes } from "@evolver/kernel";
-import type { GlobalMemory, KernelIR, Memory, Node, Params } from "@evolver/kernel";
+import { Random, deriveSeed, type SourceLocation } from "@evolver/base";
+import { atomicAccess, math, scalarTypes } from "@evolver/kernel";
+import type { GlobalMemory, KernelIR, Memory, Node, Params, SharedMemory } from "@evolver/kernel";
 import type { Launch, Program, RunResult } from "../core/device.ts";
 import { newArray } from "../core/arrays.ts";
 import { HostBuffer } from "../core/buffer.ts";
@@ -16,33 +17,58 @@ import { mayOriginate } from "./analysis/indeterminate.ts";
 import type { RaceMode } from "./codegen/checks.ts";
 import { generate } from "./codegen/codegen.ts";
 import type { GeneratedCode } from "./codegen/codegen.ts";
-import { SimulationError } from "./error.ts";
-import { runLaunch } from "./launch.ts";
-import type { Generated } from "./launch.ts";
+import { SimulationAborted, SimulationError } from "./error.ts";
+import { paced } from "./pace.ts";
+import { residents, runLaunch } from "./launch.ts";
+import type { Generated, Place } from "./launch.ts";
 import { newFields, newTotals, toCounters } from "./runtime/counting.ts";
+import type { ReleasedClocks } from "./runtime/happens-before.ts";
+import { Gathered } from "./runtime/gathered.ts";
 import { Report } from "./runtime/report.ts";
 import { Runtime } from "./runtime/runtime.ts";
 import { Storage, memoryRecord } from "./runtime/storage.ts";
 import type { Binding } from "./runtime/storage.ts";
 import { Subgroup } from "./runtime/subgroup.ts";
+import { WeakMemory } from "./runtime/weak-memory.ts";
 import { subgroupOperations } from "./runtime/subgroup-operations.ts";
-import type { Traces } from "./runtime/traces.ts";
 import type { SimState } from "./state.ts";
 
+export interface ObservedAtomic {
+  readonly location: SourceLocation;
+  readonly memory: string;
+  readonly writes: boolean;
+  readonly sum: number;
+}
+
+/** What a program's launches did, all of them together. */
+export interface Observed {
+  /** Blocks of branches, loops and roles: where each begins, and whether it ran. Of blocks within one that did not run nothing is said. */
+  readonly blocks: readonly { readonly location: SourceLocation; readonly ran: boolean }[];
+  /** Of each atomic operation: where it is, and a number that is the same where it returned the same; 0 where nobody uses that. */
+  readonly atomics: readonly ObservedAtomic[];
+}
+
 interface Compiled {
+  readonly ran: Uint8Array;
+  readonly returned: Int32Array;
   readonly code: GeneratedCode;
   readonly generated: Generated;
   readonly totals: Float64Array;
+  /** For each workgroup that is under way at once, made when first needed. */
+  readonly rooms: Room[];
+}
+
+/** What a workgroup under way keeps its state in. */
+interface Room {
   readonly subgroups: readonly Subgroup[];
+  readonly shared: readonly Storage[];
 }
 
 /** What one run of a launch has shown. */
 interface Ran extends Pick<RunResult, "findings" | "counters"> {
-  /** Nodes that gave indeterminate values. */
-  readonly indeterminate: ReadonlySet<Node>;
   /** Whether an output behind a guard has elements that nobody wrote. */
   readonly isIncomplete: boolean;
-  readonly traces: Traces;
+  readonly gathered: Gathered;
 }
 
 /** A kernel as JavaScript that checks and counts. */
@@ -50,9 +76,10 @@ export class SimProgram<P extends Params> implements Program<P> {
   readonly ir: KernelIR;
   readonly #device: BufferOwner;
   readonly #state: SimState;
-  readonly #shared: readonly Storage[];
   readonly #accesses: Accesses;
   readonly #raceMode: RaceMode;
+  /** Whether several workgroups are under way at once. */
+  readonly #interleaved: boolean;
   readonly #mayOriginate: boolean;
   readonly #guards: readonly Guard[];
   /** What launches have shown to be worth following: nodes that gave indeterminate values, and how far guards let pass. */
@@ -64,10 +91,10 @@ export class SimProgram<P extends Params> implements Program<P> {
     this.ir = ir;
     this.#device = device;
     this.#state = state;
-    this.#shared = ir.shared.map((memory) => new Storage(newArray(memory.element, memory.length)));
     this.#accesses = accessesOf(ir);
-    // Barrier intervals order everything unless something finer does.
-    const ordered = this.#accesses.ordering ? "clocks" : "intervals";
+    this.#interleaved = state.options.seed !== undefined && this.#accesses.communicating;
+    // Barrier intervals order everything unless something finer does, or workgroups take turns.
+    const ordered = this.#accesses.ordering || this.#interleaved ? "clocks" : "intervals";
     this.#raceMode = state.options.checks ? ordered : "none";
     this.#mayOriginate = state.options.checks && mayOriginate(ir, this.#accesses.scratch);
     this.#guards = state.options.checks ? findGuards(ir) : [];
@@ -87,26 +114,26 @@ export class SimProgram<P extends Params> implements Program<P> {
     const resolved = resolveLaunch(this.ir, launch as Launch, this.#device, HostBuffer, true);
     const mayRepeat = this.#mayOriginate || this.#guards.length > 0;
     const restore = mayRepeat ? this.#remember(resolved) : null;
-    let ran = this.#runOnce(resolved);
+    let ran = await this.#runOnce(resolved);
     if (restore !== null)
       while (this.#asksForMore(ran)) {
         this.#compiled = null;
         restore();
-        ran = this.#runOnce(resolved);
+        ran = await this.#runOnce(resolved);
       }
-    const { findings, counters, traces } = ran;
-    for (const trace of traces.kept) options.onTrace(trace);
-    if (traces.leftOut > 0 && options.maxTraces > 0)
-      console.warn(`${this.ir.name}: ${traces.leftOut} more traces, which maxTraces leaves out`);
+    const { findings, counters, gathered } = ran;
+    for (const trace of gathered.traces) options.onTrace(trace);
+    if (gathered.tracesLeftOut > 0 && options.maxTraces > 0)
+      console.warn(`${this.ir.name}: ${gathered.tracesLeftOut} more traces, which maxTraces leaves out`);
     if (findings.length > 0 && options.onFinding === "throw")
       throw new SimulationError(this.ir.name, findings, counters);
     return { timeMs: null, counters, findings };
   }
 
   /** Whether a launch has shown something that its code did not follow; from now on it does. */
-  #asksForMore({ indeterminate, isIncomplete }: Ran): boolean {
+  #asksForMore({ gathered, isIncomplete }: Ran): boolean {
     const before = this.#origins.size;
-    this.#origins = new Set([...this.#origins, ...indeterminate]);
+    this.#origins = new Set([...this.#origins, ...gathered.indeterminate]);
     const begins = isIncomplete && !this.#watchesGuards;
     if (begins) this.#watchesGuards = true;
     return begins || this.#origins.size > before;
@@ -130,36 +157,56 @@ export class SimProgram<P extends Params> implements Program<P> {
     };
   }
 
-  #runOnce(resolved: ResolvedLaunch): Ran {
+  async #runOnce(resolved: ResolvedLaunch): Promise<Ran> {
     const { options, time } = this.#state;
     this.#state.renewTime();
-    const { code, generated, totals, subgroups } = (this.#compiled ??= this.#compile());
-    const bindings = this.#bind(code.memories, resolved);
-    const report = new Report(options.checks ? options.maxFindings : 0);
+    const { code, generated, totals, rooms } = (this.#compiled ??= this.#compile());
+    const { sites } = code;
+    const { workgroups } = resolved;
+    const count = this.#interleaved
+      ? residents(options.seed, resolved.sample?.length ?? resolved.workgroupCount)
+      : 1;
+    while (rooms.length < count) rooms.push(this.#room(code));
+    // A launch that never ends is said without checks too.
+    const report = new Report(options.checks ? options.maxFindings : 1, options.checks ? null : "deadlock");
     totals.fill(0);
-    const runtime = new Runtime({
-      ...{ report, bindings, time, subgroups, sites: code.sites, workgroups: resolved.workgroups },
+    const counts = code.memories.map(newFields);
+    const common = this.#bindGlobal(code.memories, resolved, counts);
+    const gathered = new Gathered();
+    const { seed, maxSteps, maxTraces } = options;
+    const facts = {
+      ...{ report, gathered, time, sites, workgroups, maxTraces },
       phaseBarriers: this.ir.phaseBarriers,
       withClocks: this.#raceMode === "clocks",
       guards: this.#watchedGuards,
-      maxTraces: options.maxTraces,
+      weak: seed === undefined ? null : new WeakMemory(time, new Random(deriveSeed(seed, "weak memory"))),
+    };
+    const known = code.memories.map((): ReleasedClocks => new Map());
+    const places = rooms.slice(0, count).map(({ subgroups, shared }): Place => {
+      const bindings = code.memories.map((memory, i) =>
+        memory.space === "global"
+          ? (common[i] as Binding)
+          : this.#bindShared(memory, shared, counts[i] as Float64Array),
+      );
+      const released = known.map((clocks, i) => (common[i] === null ? new Map() : clocks));
+      const runtime = new Runtime({ ...facts, bindings, subgroups, released });
+      return { runtime, memories: bindings.map(memoryRecord), subgroups, shared };
     });
-    runLaunch(resolved, {
-      ...{ generated, runtime, subgroups, totals, time },
-      memories: bindings.map(memoryRecord),
-      shared: this.#shared,
-      seed: options.seed,
-      maxSteps: options.maxSteps,
-    });
+    const steps = runLaunch(resolved, places, { generated, totals, time, seed, maxSteps });
+    const of = resolved.sample?.length ?? resolved.workgroupCount;
+    const aborted = await paced(steps, options, (workgroups) => ({ workgroups, of, findings: report.size }));
+    if (aborted) throw new SimulationAborted(this.ir.name, report.findings());
+    const { runtime } = places[0] as Place;
     if (report.findings().every(({ kind }) => kind !== "deadlock")) runtime.reach.report();
-    const isIncomplete = bindings.some(
-      ({ name, fresh, storage }) => fresh && this.#isGuarded(name) && storage.writeTime.includes(0),
+    const isIncomplete = common.some(
+      (binding) =>
+        binding?.fresh === true && this.#isGuarded(binding.name) && binding.storage.writeTime.includes(0),
     );
-    const counted = bindings.map(({ space, name, counts }) => ({ space, name, fields: counts }));
+    const counted = code.memories.map(({ space, name }, i) => ({
+      ...{ space, name, fields: counts[i] as Float64Array },
+    }));
     const counters = options.counters ? toCounters(totals, counted) : null;
-    const { indeterminate } = runtime.context;
-    const { traces } = runtime;
-    return { findings: report.findings(), counters, indeterminate, isIncomplete, traces };
+    return { findings: report.findings(), counters, isIncomplete, gathered };
   }
 
   get #watchedGuards(): readonly Guard[] {
@@ -171,34 +218,53 @@ export class SimProgram<P extends Params> implements Program<P> {
     return this.#guards.some(({ stores }) => [...stores.keys()].some((memory) => memory.name === name));
   }
 
-  #bind(memories: readonly Memory[], launch: ResolvedLaunch): Binding[] {
-    const { counters } = this.#state.options;
-    const identity = (memory: Memory): object =>
-      memory.space === "shared" ? memory : (launch.buffers[memory.name] as HostBuffer);
-    const written = new Set<object>();
-    const read = new Set<object>();
+  /** Buffers, which all workgroups share; null for shared memory. */
+  #bindGlobal(
+    memories: readonly Memory[],
+    launch: ResolvedLaunch,
+    counts: readonly Float64Array[],
+  ): (Binding | null)[] {
+    const { buffers } = launch;
+    const written = new Set<HostBuffer>();
+    const read = new Set<HostBuffer>();
     for (const [memory, use] of this.#accesses.memories) {
-      if (use.writes) written.add(identity(memory));
-      if (use.reads) read.add(identity(memory));
+      if (memory.space === "shared") continue;
+      if (use.writes) written.add(buffers[memory.name] as HostBuffer);
+      if (use.reads) read.add(buffers[memory.name] as HostBuffer);
     }
-    return memories.map((memory): Binding => {
-      const { space, name } = memory;
-      const storage =
-        space === "global"
-          ? this.#state.storageOf(launch.buffers[name] as HostBuffer)
-          : (this.#shared[this.ir.shared.indexOf(memory)] as Storage);
-      this.#state.refresh(storage);
-      const isChecked = space === "shared" || written.has(identity(memory));
-      const checked = this.#raceMode !== "none" && isChecked;
-      const isRead = read.has(identity(memory));
-      if (checked) storage.prepareHistory(isRead, this.#raceMode === "clocks");
-      const fresh = checked && space === "global" && this.#hasUnwritten(launch, memory, storage);
-      if (this.#accesses.copied.has(memory)) storage.prepareCopiesInto(this.ir.phaseBarriers.length > 0);
-      if (this.#accesses.sources.has(memory)) storage.prepareCopiesFrom();
-      if (counters && space === "global") storage.prepareSectors();
-      if (counters && space === "shared") storage.prepareWords();
-      return { name, space, storage, counts: newFields(), checked, isRead, fresh };
+    return memories.map((memory, i) => {
+      if (memory.space === "shared") return null;
+      const buffer = buffers[memory.name] as HostBuffer;
+      const storage = this.#state.storageOf(buffer);
+      const use = { isChecked: written.has(buffer), isRead: read.has(buffer) };
+      const binding = this.#bind(memory, storage, { ...use, counts: counts[i] as Float64Array });
+      return { ...binding, fresh: binding.checked && this.#hasUnwritten(launch, memory, storage) };
     });
+  }
+
+  #bindShared(memory: SharedMemory, shared: readonly Storage[], counts: Float64Array): Binding {
+    const storage = shared[this.ir.shared.indexOf(memory)] as Storage;
+    const isRead = this.#accesses.memories.get(memory)?.reads === true;
+    return this.#bind(memory, storage, { isChecked: true, isRead, counts });
+  }
+
+  #bind(
+    memory: Memory,
+    storage: Storage,
+    use: Pick<Binding, "isRead" | "counts"> & { readonly isChecked: boolean },
+  ): Binding {
+    const { isChecked, isRead, counts } = use;
+    const { counters } = this.#state.options;
+    const { space, name } = memory;
+    this.#state.refresh(storage);
+    const checked = this.#raceMode !== "none" && isChecked;
+    if (checked) storage.prepareHistory(isRead, this.#raceMode === "clocks");
+    if (this.#accesses.copied.has(memory)) storage.prepareCopiesInto(this.ir.phaseBarriers.length > 0);
+    if (this.#accesses.sources.has(memory)) storage.prepareCopiesFrom();
+    if (counters && space === "global") storage.prepareSectors();
+    if (counters && space === "shared") storage.prepareWords();
+    storage.readers.forget();
+    return { name, space, storage, counts, checked, isRead, fresh: false };
   }
 
   /** Whether a buffer may have elements that nobody wrote before; what the host wrote counts. */
@@ -212,15 +278,40 @@ export class SimProgram<P extends Params> implements Program<P> {
   }
 
   #generate(comments: boolean): GeneratedCode {
-    const { checks, counters, seed } = this.#state.options;
+    const { checks, counters, seed, observe } = this.#state.options;
     return generate(this.ir, {
       ...{ races: this.#raceMode, checks, counters, seeded: seed !== undefined, comments },
+      observe,
+      interleaved: this.#interleaved,
+      weak: seed !== undefined,
       copied: this.#accesses.copied,
       sources: this.#accesses.sources,
       scratch: this.#accesses.scratch,
       origins: this.#origins,
       guards: this.#watchedGuards,
     });
+  }
+
+  /** Whether invocations can tell each other something without a race, so that results may depend on who comes first. */
+  get hasAtomics(): boolean {
+    return this.#accesses.atomics;
+  }
+
+  /** What the launches so far did, with the option `observe`. */
+  get observed(): Observed {
+    if (this.#compiled === null) return { blocks: [], atomics: [] };
+    const { code, ran, returned } = this.#compiled;
+    const isKnown = (block: number): boolean => block < 0 || ran[block] === 1;
+    const blocks = code.blocks.flatMap(({ first, outer }, i) =>
+      isKnown(outer) ? [{ location: first.site.location, ran: ran[i] === 1 }] : [],
+    );
+    const atomics = code.sites.flatMap((node, i) => {
+      if (node.kind !== "atomic") return [];
+      const { location } = node.site;
+      const writes = atomicAccess[node.op] !== "read";
+      return [{ location, memory: node.memory.name, writes, sum: returned[i] as number }];
+    });
+    return { blocks, atomics };
   }
 
   #compile(): Compiled {
@@ -236,14 +327,19 @@ export class SimProgram<P extends Params> implements Program<P> {
       subgroupOperations,
       totals,
       time,
+      ran: new Uint8Array(code.blocks.length),
+      returned: new Int32Array(code.sites.length),
     };
+    const { ran, returned } = environment;
+    return { code, generated: make(environment), totals, ran, returned, rooms: [] };
+  }
+
+  #room({ registers }: GeneratedCode): Room {
     const [x, y, z] = this.ir.workgroupSize;
     const count = Math.ceil((x * y * z) / this.ir.subgroupSize);
     return {
-      code,
-      generated: make(environment),
-      totals,
-      subgroups: Array.from({ length: count }, (_, index) => new Subgroup(index, [x, y, z], code.registers)),
+      subgroups: Array.from({ length: count }, (_, index) => new Subgroup(index, [x, y, z], registers)),
+      shared: this.ir.shared.map((memory) => new Storage(newArray(memory.element, memory.length))),
     };
   }
 }

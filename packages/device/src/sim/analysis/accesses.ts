@@ -13,6 +13,10 @@ export interface Accesses {
   readonly memories: ReadonlyMap<Memory, MemoryUse>;
   /** Whether something other than barriers of the workgroup orders accesses. */
   readonly ordering: boolean;
+  /** Whether there are atomic operations. */
+  readonly atomics: boolean;
+  /** Whether workgroups can tell each other something without a race: by atomic operations on buffers. */
+  readonly communicating: boolean;
   /** Where asynchronous copies go. */
   readonly copied: ReadonlySet<Memory>;
   /** Buffers that the kernel writes and that asynchronous copies read. */
@@ -26,6 +30,8 @@ export function accessesOf(ir: KernelIR): Accesses {
   const copied = new Set<Memory>();
   const from = new Set<Memory>();
   let ordering = false;
+  let atomics = false;
+  let communicating = false;
   const use = (memory: Memory): MemoryUse => {
     let known = memories.get(memory);
     if (known === undefined) memories.set(memory, (known = { reads: false, writes: false }));
@@ -35,7 +41,11 @@ export function accessesOf(ir: KernelIR): Accesses {
     for (const { memory, access } of memoriesOf(node)) {
       const found = use(memory);
       // Atomic operations do not race.
-      if (node.kind === "atomic") continue;
+      if (node.kind === "atomic") {
+        atomics = true;
+        if (memory.space === "global") communicating = true;
+        continue;
+      }
       if (access !== "write") found.reads = true;
       if (access !== "read") found.writes = true;
     }
@@ -46,7 +56,7 @@ export function accessesOf(ir: KernelIR): Accesses {
     if (orders(node)) ordering = true;
   });
   const sources = new Set([...from].filter((memory) => memories.get(memory)?.writes === true));
-  return { memories, ordering, copied, sources, scratch: writtenFirst(ir) };
+  return { memories, ordering, atomics, communicating, copied, sources, scratch: writtenFirst(ir) };
 }
 
 /** Whether a node orders accesses of some invocations of a workgroup, and not of all of them. */

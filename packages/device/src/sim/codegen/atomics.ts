@@ -7,7 +7,8 @@ import { positionName } from "../runtime/counting.ts";
 import { REGISTER_FILE } from "../runtime/subgroup.ts";
 import { count, sectorShift, wordShape } from "./accesses.ts";
 import { accessRecord, takeData } from "./checks.ts";
-import type { CheckOptions, NamedMemory } from "./checks.ts";
+import type { NamedMemory } from "./checks.ts";
+import type { CodeOptions } from "./emitter.ts";
 
 /** The new value of an element: over `old`, the operand `x` and, for compareExchange, `y`. */
 function newValue(op: AtomicOp, element: Memory["element"]): string {
@@ -61,7 +62,7 @@ export function atomicFunction(
   name: string,
   target: NamedMemory,
   node: AtomicNode,
-  options: CheckOptions,
+  options: CodeOptions,
 ): string {
   const { memory, op } = node;
   const access = atomicAccess[op];
@@ -72,6 +73,8 @@ export function atomicFunction(
   const clocks = options.races === "clocks";
   // A relaxed load orders nothing; a relaxed store ends what was released, a relaxed update keeps it.
   const orders = clocks && (node.order !== "relaxed" || (writes && !modifies));
+  // A comparison that fails is a load: it publishes nothing.
+  const ordered = op === "compareExchange" ? `old === x ? ${name}_order : ${name}_failed` : `${name}_order`;
   const checksInitialised = options.races !== "none" && memory.space === "shared";
   const body = `time.instruction++;
   ${options.counters ? countAtomics(target, node) : ""}
@@ -86,14 +89,23 @@ export function atomicFunction(
     }
     ${checksInitialised && op !== "store" ? `if (${target.name}.writeTime[element] < time.workgroupStart) findings.uninitialised(${accessRecord(target, "atomic")});` : ""}
     ${checksInitialised && writes ? `${target.name}.writeTime[element] = time.now;` : ""}
-    ${orders ? `${name}_element.element = element;\norder.atomic(subgroup, lane, ${name}_element, ${name}_order, time.now);` : ""}
-    const old = data[element]${node.operands.length > 0 ? ", x = registers[place.operand0 + lane]" : ""}${node.operands.length > 1 ? ", y = registers[place.operand1 + lane]" : ""};
-    ${writes ? `data[element] = ${newValue(op, memory.element)};\nif (data[element] !== old) time.changes++;` : ""}
+    const old = ${options.weak && !writes ? `weak.load(${target.number}, element, data[element], subgroup, lane)` : "data[element]"}${node.operands.length > 0 ? ", x = registers[place.operand0 + lane]" : ""}${node.operands.length > 1 ? ", y = registers[place.operand1 + lane]" : ""};
+    ${orders ? `${name}_element.element = element;\norder.atomic(subgroup, lane, ${name}_element, ${ordered}, time.now);` : ""}
+    ${
+      writes
+        ? `data[element] = ${newValue(op, memory.element)};
+    if (data[element] !== old) time.changes++;
+    ${options.weak ? `weak.wrote(${target.number}, element, old, subgroup, lane);` : ""}`
+        : ""
+    }
+    ${options.weak && acquires ? "weak.acquired(subgroup, lane);" : ""}
     ${node.result ? "registers[place.result + lane] = old;" : ""}
+    ${node.result && options.observe ? "returned[place.site] = (returned[place.site] + mixNumber(element, old)) | 0;" : ""}
   }
   ${clocks && acquires ? "order.shareClock(subgroup);" : ""}
   ${clocks && releases ? "subgroup.epochStart = ++time.now;" : ""}`;
   const ordering = `const ${name}_order = { acquires: ${acquires}, releases: ${releases}, writes: ${writes}, modifies: ${modifies} };
+${op === "compareExchange" ? `const ${name}_failed = { acquires: ${acquires}, releases: false, writes: false, modifies: false };` : ""}
 const ${name}_element = { memory: ${target.number}, element: 0 };`;
   return `${orders ? ordering : ""}
 function ${name}(subgroup, active, place, firstLane) {

@@ -23,6 +23,10 @@ export type RaceMode = "none" | "intervals" | "clocks";
 export interface CheckOptions {
   readonly races: RaceMode;
   readonly counters: boolean;
+  /** Whether several workgroups are under way at once, so that times of this one and of others alternate. */
+  readonly interleaved: boolean;
+  /** Whether an atomic load may return what was there before a write that nothing orders before it. */
+  readonly weak: boolean;
   /** Where asynchronous copies go. */
   readonly copied: ReadonlySet<Memory>;
   /** What they read and somebody writes. */
@@ -103,14 +107,14 @@ export function checkRead(target: NamedMemory, options: CheckOptions, action = "
   const uninitialised = `findings.uninitialised(${accessRecord(target, action)});`;
   const race = reportRace(target, action, "write", "writer[element]", "written");
   if (options.races === "clocks") {
-    const byEarlierWorkgroup = `if (written > launchStart && !races.knowsEarlier(clocks[lane], writer[element], written)) ${race}`;
+    const byOtherWorkgroup = `if (written > launchStart && !races.knowsOther(clocks[lane], writer[element], written)) ${race}`;
     return `${checkCopyInto(target, action, options)}
     const written = writeTime[element];
-    if (written >= lastBarrier) {
+    if (${isSinceBarrier(target, options)}) {
       const by = writer[element] & ACTOR;
       if (by !== base + lane && written > clocks[lane].times[by]) ${race}
-    } else if (written < workgroupStart) {
-      ${shared ? uninitialised : `${byEarlierWorkgroup}\n${checkUnwritten(target, action, options)}`}
+    } else if (!${isHere(target, options, "written")}) {
+      ${shared ? uninitialised : `${byOtherWorkgroup}\n${checkUnwritten(target, action, options)}`}
     }
     ${rememberReader(target, options)}`;
   }
@@ -123,6 +127,16 @@ export function checkRead(target: NamedMemory, options: CheckOptions, action = "
     }
     ${rememberReader(target, options)}`;
 }
+
+/** Whether a time is one of the present workgroup. */
+const isHere = ({ memory }: NamedMemory, { interleaved }: CheckOptions, when: string): string =>
+  interleaved && memory.space === "global" ? `time.isHere(${when})` : `(${when} >= workgroupStart)`;
+
+/** Whether the last write is one of the present workgroup since it last met at a barrier. */
+const isSinceBarrier = ({ memory }: NamedMemory, { interleaved }: CheckOptions): string =>
+  interleaved && memory.space === "global"
+    ? "written >= lastBarrier && time.isHere(written)"
+    : "written >= lastBarrier";
 
 /** Remembers the lane as a reader of the element. */
 export function rememberReader(target: NamedMemory, options: CheckOptions): string {
@@ -175,27 +189,30 @@ export function checkWrite(
   const copies = `${checkCopyInto(target, action, options)}\n${checkCopyFrom(target, action, options)}`;
   const remember = lands ? "writeTime[element] = now;\nwriter[element] = accessBase + lane;" : "";
   const races =
-    options.races === "clocks" ? checkWriteWithClocks(target, action) : checkWriteByIntervals(target, action);
+    options.races === "clocks"
+      ? checkWriteWithClocks(target, action, options)
+      : checkWriteByIntervals(target, action);
   return `${copies}\n${races}\n${remember}`;
 }
 
-function checkWriteWithClocks(target: NamedMemory, action: string): string {
+function checkWriteWithClocks(target: NamedMemory, action: string, options: CheckOptions): string {
   const shared = target.memory.space === "shared";
   const race = reportRace(target, action, "write", "writer[element]", "written");
-  const byEarlierWorkgroup = `else if (written > launchStart && written < workgroupStart && !races.knowsEarlier(clock, writer[element], written)) ${race}`;
+  const byOtherWorkgroup = `else if (written > launchStart && !${isHere(target, options, "written")} && !races.knowsOther(clock, writer[element], written)) ${race}`;
+  const readHere = shared ? "" : `${isHere(target, options, "read")} && `;
   return `const written = writeTime[element], clock = clocks[lane];
-    if (written >= lastBarrier) {
+    if (${isSinceBarrier(target, options)}) {
       const by = writer[element] & ACTOR;
       if (by !== base + lane && written > clock.times[by]) ${race}
     }
-    ${shared ? "" : byEarlierWorkgroup}
+    ${shared ? "" : byOtherWorkgroup}
     if (isRead) {
       const head = element * ${READER_ENTRY}, read = readerHeads[head];
       if (read ${shared ? ">= lastBarrier" : "> launchStart"}) {
         const first = readerHeads[head + 2] & ACTOR;
         // One entry only, of lanes that the writer knows up to then or of itself.
-        if (${shared ? "" : "read >= workgroupStart && "}readerHeads[head + 3] === 0 && (read <= clock.least[first >>> CHUNK_SHIFT] || first === base + (lane & -32) && readerHeads[head + 1] === 1 << lane)) readerHeads[head] = 0;
-        else if (!readers.settle(element, clock.least, CHUNK_SHIFT, ${shared ? "lastBarrier" : "workgroupStart"})) races.clearReaders(${accessRecord(target, action)});
+        if (${readHere}readerHeads[head + 3] === 0 && (read <= clock.least[first >>> CHUNK_SHIFT] || first === base + (lane & -32) && readerHeads[head + 1] === 1 << lane)) readerHeads[head] = 0;
+        else if (!readers.settle(element, clock.least, CHUNK_SHIFT, ${shared ? "lastBarrier" : "workgroupStart"}, time)) races.clearReaders(${accessRecord(target, action)});
       }
     }`;
 }
@@ -255,10 +272,10 @@ export function checkSharedRead(
   }
   const race = reportRace(target, "read", "write", "writer[element]", "written");
   const unwritten = checkUnwritten(target, "read", options);
-  const byEarlierWorkgroup = shared
+  const byOtherWorkgroup = shared
     ? eachActive(`findings.uninitialised(${accessRecord(target, "read")});`)
     : `if (written > launchStart) {
-      ${eachActive(`if (!races.knowsEarlier(clocks[lane], writer[element], written)) ${race}`)}
+      ${eachActive(`if (!races.knowsOther(clocks[lane], writer[element], written)) ${race}`)}
     }
     ${unwritten && eachActive(unwritten)}`;
   const copy = checkCopyInto(target, "read", options);
@@ -266,12 +283,12 @@ export function checkSharedRead(
     ${eachOf(`
       ${copy && eachActive(copy)}
       const written = writeTime[element], by = writer[element] & ACTOR;
-      if (written >= lastBarrier) {
+      if (${isSinceBarrier(target, options)}) {
         if (common === null || written > common.times[by]) {
           ${eachActive(`if (by !== base + lane && written > clocks[lane].times[by]) ${race}`)}
         }
-      } else if (written < workgroupStart) {
-        ${byEarlierWorkgroup}
+      } else if (!${isHere(target, options, "written")}) {
+        ${byOtherWorkgroup}
       }
       for (let chunk = 0; chunk < WIDTH; chunk += 32) {
         const bits = chunk === 0 ? allBits : laneBits(active, chunk);

@@ -11,7 +11,7 @@ import type { RegisterCounts } from "../runtime/subgroup.ts";
 import { LimitWriter } from "./limits.ts";
 import { ControlFlow } from "./control.ts";
 import { Emitter, divisorOf } from "./emitter.ts";
-import type { BlockWriter, CodeOptions, Scope } from "./emitter.ts";
+import type { BlockWriter, CodeOptions, ObservedBlock, Scope } from "./emitter.ts";
 import { operation } from "./expression.ts";
 import type { LaneNode } from "./lane-loops.ts";
 import { Pipelines } from "./pipelines.ts";
@@ -28,6 +28,8 @@ export interface GeneratedCode {
   readonly sites: readonly Node[];
   /** The number of each memory is its position here. */
   readonly memories: readonly Memory[];
+  /** What is observed to run, where that was asked for. */
+  readonly blocks: readonly ObservedBlock[];
 }
 
 export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
@@ -48,7 +50,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
   const bind = `// At the start of a launch.
   function bind(launch) {
     ({ runtime } = launch);
-    ({ races, findings, copyFindings, copies, phases, order, shadows, reach, traces } = runtime);
+    ({ races, findings, copyFindings, copies, phases, order, weak, shadows, reach, traces } = runtime);
     ${memories.map(({ name, number }) => `${name} = launch.memories[${number}];`).join("\n")}
   }`;
   const declared = memories.map(({ name, memory }) => `let ${name}; // ${memory.element}`);
@@ -69,6 +71,7 @@ export function generate(ir: KernelIR, options: CodeOptions): GeneratedCode {
     source: `${parts.map(indent).join("\n\n")}\n`,
     registers: { ...emitter.registerCounts, shadows: shadows?.count ?? 0 },
     sites: emitter.sites,
+    blocks: emitter.blocks,
     memories: memories.map(({ memory }) => memory),
   };
 }

@@ -3,7 +3,7 @@
  * loops; where they may not, sets of lanes tell who is active.
  */
 
-import { blocksOf } from "@evolver/kernel";
+import { blocksOf, visitNodes } from "@evolver/kernel";
 import type {
   Block,
   BreakNode,
@@ -15,6 +15,7 @@ import type {
   VarGetNode,
   VarNode,
   VarSetNode,
+  Variable,
   WhileNode,
 } from "@evolver/kernel";
 import { LaneCounters } from "./lane-counters.ts";
@@ -90,14 +91,20 @@ export class ControlFlow {
         emitter.emit(
           `if (${then}.count !== 0 && ${otherwise}.count !== 0) ${emitter.count("divergentBranches")}`,
         );
-      emitter.emit(`if (${then}.count !== 0) {`);
+      // A seed says which side goes first where that can make a difference without a race.
+      const either = emitter.options.seeded && [node.then, node.else].every(hasAtomics);
+      const side = emitter.name("side");
+      if (either)
+        emitter.emit(`for (let ${side} = launch.elseFirst() ? 1 : 0, i = 0; i < 2; i++, ${side} ^= 1) {`);
+      emitter.emit(`if (${either ? `${side} === 0 && ` : ""}${then}.count !== 0) {`);
       this.#block(node.then, then, scope);
       emitter.emit("}");
       if (hasElse) {
-        emitter.emit(`if (${otherwise}.count !== 0) {`);
+        emitter.emit(`if (${either ? `${side} === 1 && ` : ""}${otherwise}.count !== 0) {`);
         this.#block(node.else, otherwise, scope);
         emitter.emit("}");
       }
+      if (either) emitter.emit("}");
     }
     this.#afterExits(blocksOf(node), scope);
   }
@@ -161,7 +168,7 @@ export class ControlFlow {
     } else emitter.emit(`if (!(${shared} ${isUp ? "<" : ">"} ${to})) break;`);
     if (staying !== null) emitter.emit(`copyLanes(${loop.iteration}, ${staying});`);
     emitter.emit(`${loop.next}: {`);
-    this.#blocks.block(node.body.nodes, body);
+    emitter.observed(node.body, () => this.#blocks.block(node.body.nodes, body));
     emitter.emit("}");
     this.#endIteration(node, open);
     if (counters !== null) counters.advance(staying as string);
@@ -174,7 +181,9 @@ export class ControlFlow {
     const emitter = this.#emitter;
     const open = this.#openLoop(emitter.lanes.divergentLoops.has(node), scope);
     const { loop, body, staying } = open;
+    const watch = this.#watchIterations(node, staying ?? scope.active);
     emitter.emit(`${loop.leave}: for (;;) {`);
+    watch();
     if (staying !== null) emitter.emit(`copyLanes(${loop.iteration}, ${staying});`);
     const next = this.#blocks.block(node.condition.nodes, body);
     this.#shadows?.test(node, body);
@@ -189,11 +198,50 @@ export class ControlFlow {
       emitter.emit(`copyLanes(${loop.iteration}, ${staying});`);
     }
     emitter.emit(`${loop.next}: {`);
-    this.#blocks.block(node.body.nodes, body, next);
+    emitter.observed(node.body, () => this.#blocks.block(node.body.nodes, body, next));
     emitter.emit("}");
     this.#endIteration(node, open);
     emitter.emit("}");
     this.#blocks.close(body);
+  }
+
+  /**
+   * Notices when an iteration of a loop that looks at memory left everything as it was: then the loop goes round for ever unless
+   * somebody else changes memory. Returns what writes the comparison, at the beginning of an iteration.
+   */
+  #watchIterations(node: WhileNode, lanes: string): () => void {
+    const emitter = this.#emitter;
+    const carried = new Map<number, Variable>();
+    const own = new Set<number>();
+    let looks = false;
+    for (const block of blocksOf(node))
+      visitNodes(block, (inner) => {
+        if (inner.kind === "load" || inner.kind === "uniformLoad" || inner.kind === "atomic") looks = true;
+        if (inner.kind === "var") own.add(inner.variable.id);
+        if (inner.kind === "varSet") carried.set(inner.variable.id, inner.variable);
+      });
+    if (!looks) return () => {};
+    const [seen, changes, state] = ["seen", "changes", "state"].map((name) => emitter.name(name)) as [
+      string,
+      string,
+      string,
+    ];
+    emitter.emit(`let ${seen} = -1, ${changes} = -1;`);
+    return () => {
+      const parts = [...carried.values()]
+        .filter(({ id }) => !own.has(id))
+        .map((variable) => {
+          if (emitter.lanes.uniformVariable[variable.id] === true)
+            return `${state} = mixNumber(${state}, ${emitter.variableName(variable)});`;
+          const { at } = emitter.variableRegisters(variable);
+          return `${state} = mixLanes(${state}, subgroup.u32, ${at});`;
+        });
+      emitter.emit(`let ${state} = ${lanes}.count;
+        ${parts.join("\n")}
+        if (${state} === ${seen} && time.changes === ${changes}) subgroup.stuckAt = ${changes};
+        ${seen} = ${state};
+        ${changes} = time.changes;`);
+    };
   }
 
   /** Runs a block as a scope of its own. */
@@ -201,7 +249,7 @@ export class ControlFlow {
     const label = this.#emitter.name("block");
     const inner: Scope = { active, label, loop, owned: [], variables: [] };
     this.#emitter.emit(`${label}: {`);
-    this.#blocks.block(block.nodes, inner);
+    this.#emitter.observed(block, () => this.#blocks.block(block.nodes, inner));
     this.#blocks.close(inner);
     this.#emitter.emit("}");
   }
@@ -290,4 +338,12 @@ export class ControlFlow {
       );
     emitter.emit(`if (${staying}.count === 0) break;`);
   }
+}
+
+function hasAtomics(block: Block): boolean {
+  let found = false;
+  visitNodes(block, (node) => {
+    if (node.kind === "atomic") found = true;
+  });
+  return found;
 }

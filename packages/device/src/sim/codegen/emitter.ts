@@ -34,6 +34,8 @@ import { Names, identifier, sourceLine } from "./text.ts";
 
 export interface CodeOptions extends CheckOptions {
   readonly checks: boolean;
+  /** Whether to note which blocks run and what atomic operations return. */
+  readonly observe: boolean;
   /** Whether to offer a stop before every memory access. */
   readonly seeded: boolean;
   /** Nodes whose results may be indeterminate by themselves: these and what depends on them get shadows. */
@@ -79,6 +81,12 @@ export interface Registers {
   readonly at: number;
 }
 
+/** A block by its first node, and the number of the one around it (-1: none). */
+export interface ObservedBlock {
+  readonly first: Node;
+  readonly outer: number;
+}
+
 /** Engines do not optimise very long functions. */
 const MAX_LOOP_NODES = 200;
 
@@ -93,6 +101,9 @@ export class Emitter {
   readonly memories: readonly NamedMemory[];
   /** The node of each site number. */
   readonly sites: Node[] = [];
+  /** Blocks of branches, loops and roles, in their order. */
+  readonly blocks: ObservedBlock[] = [];
+  #openBlock = -1;
   readonly #lines: string[] = [];
   readonly #functions = new Map<string, string>();
   readonly #places: string[] = [];
@@ -131,6 +142,18 @@ export class Emitter {
     });
     if (options.checks) this.#keepDivisors(ir.body);
     for (const { index, extent } of options.guards) this.#keep([index, extent]);
+  }
+
+  /** Writes a block of a branch, loop or role, of which it is noted that it runs. */
+  observed(block: Block, write: () => void): void {
+    const outer = this.#openBlock;
+    if (this.options.observe && block.nodes.length > 0) {
+      this.#openBlock = this.blocks.length;
+      this.blocks.push({ first: block.nodes[0] as Node, outer });
+      this.emit(`ran[${this.#openBlock}] = 1;`);
+    }
+    write();
+    this.#openBlock = outer;
   }
 
   /** The statements of the generator. */

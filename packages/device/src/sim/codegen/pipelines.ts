@@ -82,6 +82,7 @@ export class Pipelines {
       subgroup.arrived = ${scope.active};
       yield AT_PHASE;
     }
+    subgroup.freshSince = time.instruction;
     time.now++;`);
   }
 

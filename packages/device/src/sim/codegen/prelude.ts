@@ -48,7 +48,7 @@ export const prelude = (kernel: string, width: number): string => `
 // "active" is the set of lanes that execute: { mask, count }. A place is what an instruction's function must know of it:
 // its site number, for findings, and the positions of its registers. x_product, x_sum, x_rounded and x_rest compute an fma x
 // in double precision, which rounds right unless the sum lies halfway between two numbers.
-const { m, scalarTypes, subgroupOperations, totals, time } = environment;
+const { m, scalarTypes, subgroupOperations, totals, time, ran, returned } = environment;
 const fround = Math.fround;
 ${codecs}
 const WIDTH = ${width};
@@ -59,7 +59,7 @@ const CHUNK_SHIFT = ${31 - Math.clz32(chunkLanes(width))};
 // Positions of counters in totals, and in the counts of a memory.
 const ${record(Object.fromEntries(positions()))};
 // The parts of the launch's runtime.
-let races, findings, copyFindings, copies, phases, order, shadows, reach, traces, runtime;
+let races, findings, copyFindings, copies, phases, order, weak, shadows, reach, traces, runtime;
 // What a uniform load of several elements returns beside the first.
 let loaded1 = 0, loaded2 = 0, loaded3 = 0, loaded4 = 0, loaded5 = 0, loaded6 = 0, loaded7 = 0;
 `;
@@ -143,6 +143,19 @@ function exceeds(registers, first, active, most) {
     if (!(index >= 0 && index <= most) && (count === WIDTH || mask[lane] !== 0)) return true;
   }
   return false;
+}
+
+// Mixes what a loop carries on into one number, to compare two iterations by.
+const number = new Float64Array(1), numberBits = new Int32Array(number.buffer);
+function mixNumber(state, value) {
+  number[0] = value;
+  return Math.imul(Math.imul(state ^ numberBits[0], 0x01000193) ^ numberBits[1], 0x01000193);
+}
+
+function mixLanes(state, registers, first) {
+  let mixed = state;
+  for (let lane = 0; lane < WIDTH; lane++) mixed = Math.imul(mixed ^ registers[first + lane], 0x01000193);
+  return mixed;
 }
 
 function anyZero(registers, first, active) {

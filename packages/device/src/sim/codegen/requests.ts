@@ -250,7 +250,8 @@ export class Requests {
       time.instruction++;
       findings.divergentSubgroupBarrier(subgroup, ${active}, ${emitter.site(node)});
     }
-    order.subgroupBarrier(subgroup, ${active}, time.now++);`);
+    order.subgroupBarrier(subgroup, ${active}, time.now++);
+    subgroup.freshSince = time.instruction;`);
   }
 
   #maybePreempt(): void {

@@ -88,7 +88,7 @@ export class AccessFindings {
 
   /** A place gives a value that is not determined: a finding where it reaches something (shadows.ts). */
   indeterminate(site: number): void {
-    this.#context.indeterminate.add(this.#context.node(site));
+    this.#context.gathered.indeterminate.add(this.#context.node(site));
   }
 
   /** An element that nobody has written is loaded, copied or changed by an atomic operation. */

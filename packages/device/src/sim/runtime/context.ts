@@ -1,6 +1,7 @@
-/** What findings need to know of a launch: its memories, the nodes of site numbers, and which workgroup ran when. */
+/** What findings need to know of a workgroup under way: its memories, the nodes of site numbers, and which one it is. */
 
 import type { Node } from "@evolver/kernel";
+import type { Gathered } from "./gathered.ts";
 import type { Report, Side, WorkgroupId } from "./report.ts";
 import type { Binding, Storage } from "./storage.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
@@ -8,6 +9,7 @@ import type { SimTime } from "./time.ts";
 
 export interface LaunchFacts {
   readonly report: Report;
+  readonly gathered: Gathered;
   readonly bindings: readonly Binding[];
   /** The node of each site number. */
   readonly sites: readonly Node[];
@@ -44,24 +46,21 @@ export class LaunchContext {
   readonly report: Report;
   readonly bindings: readonly Binding[];
   readonly time: SimTime;
-  /** The nodes that gave indeterminate values in this launch. */
-  readonly indeterminate = new Set<Node>();
+  readonly gathered: Gathered;
   readonly #sites: readonly Node[];
   readonly #workgroups: readonly [number, number, number];
-  /** When each workgroup of the launch began, ascending, and its linear index. */
-  readonly #began: { time: number; workgroup: number }[] = [];
   #workgroup: WorkgroupId = [0, 0, 0];
 
-  constructor({ report, bindings, sites, workgroups, time }: LaunchFacts) {
+  constructor({ report, gathered, bindings, sites, workgroups, time }: LaunchFacts) {
     this.report = report;
+    this.gathered = gathered;
     this.bindings = bindings;
     this.time = time;
     this.#sites = sites;
     this.#workgroups = workgroups;
   }
 
-  beginWorkgroup(linear: number, time: number): void {
-    this.#began.push({ time, workgroup: linear });
+  beginWorkgroup(linear: number): void {
     this.#workgroup = this.workgroupId(linear);
   }
 
@@ -72,18 +71,6 @@ export class LaunchContext {
   workgroupId(linear: number): WorkgroupId {
     const [x, y] = this.#workgroups;
     return [linear % x, Math.floor(linear / x) % y, Math.floor(linear / (x * y))];
-  }
-
-  /** The linear index of the workgroup that ran at a time. */
-  workgroupAt(time: number): number {
-    let low = 0;
-    let high = this.#began.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#began[middle]?.time as number) <= time) low = middle;
-      else high = middle - 1;
-    }
-    return this.#began[low]?.workgroup ?? 0;
   }
 
   node(site: number): Node {

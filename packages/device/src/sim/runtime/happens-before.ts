@@ -7,20 +7,28 @@
  * and is ordered before everything that knows that invocation up to that time. The lanes of a subgroup share one
  * vector clock as long as they know the same.
  *
- * Workgroups run one after another: a clock is dense over the actors of its own workgroup and holds those of earlier
- * workgroups, of which only a release can speak, by index.
+ * A clock is dense over the actors of its own workgroup and sparse over other workgroups (sparse-times.ts), of which only a
+ * release can speak. There is one HappensBefore for each workgroup that is under way; what was released through global memory
+ * is common to all.
  */
 
 import { SITE_STRIDE } from "./access-id.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
-import { chunkLanes, covers, joinEarlier, raise } from "./vector-clock.ts";
-import type { EarlierTimes, Times, VectorClock } from "./vector-clock.ts";
+import { joinTimes, NO_TIMES, timesOf, withTimes } from "./sparse-times.ts";
+import type { SparseTimes } from "./sparse-times.ts";
+import { covers, raise } from "./times.ts";
+import type { Times } from "./times.ts";
+import { chunkLanes } from "./vector-clock.ts";
+import type { VectorClock } from "./vector-clock.ts";
 
 /** What a release published, and the workgroup that it speaks of. */
 interface Released {
   readonly workgroup: number;
   readonly clock: VectorClock;
 }
+
+/** What was released through one memory, by element. */
+export type ReleasedClocks = Map<number, Released>;
 
 /** What an atomic operation of a place in the kernel orders. */
 export interface AtomicOrder {
@@ -31,8 +39,6 @@ export interface AtomicOrder {
   /** Whether it reads and writes in one step, and so keeps what an earlier release published. */
   readonly modifies: boolean;
 }
-
-const NO_EARLIER: EarlierTimes = new Map();
 
 export class HappensBefore {
   /** The clock of an invocation that knows nothing of others. */
@@ -45,31 +51,36 @@ export class HappensBefore {
   readonly #chunk: number;
   readonly #subgroups: readonly Subgroup[];
   /** What an acquiring access learns, by memory and element. */
-  readonly #released: readonly Map<number, Released>[];
+  readonly #released: readonly ReleasedClocks[];
   #workgroup = 0;
   /** The last join. */
   #joined: { readonly a: VectorClock; readonly b: VectorClock; readonly result: VectorClock };
 
   /**
-   * @param memories how many there are
+   * @param released of each memory
    * @param phaseBarriers how many there are: what belongs to a phase lands when it is seen complete, which those who
    *   started the copies do not know, so that each barrier is an actor of its own
    */
-  constructor(subgroups: readonly Subgroup[], memories: number, phaseBarriers: number) {
+  constructor(subgroups: readonly Subgroup[], released: readonly ReleasedClocks[], phaseBarriers: number) {
     this.#subgroups = subgroups;
     this.#invocations = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
     this.#chunk = chunkLanes(subgroups[0]?.all.mask.length ?? 32);
-    this.#released = Array.from({ length: memories }, () => new Map<number, Released>());
+    this.#released = released;
     // Beyond the room that access ids have for them, barriers share.
     this.#copyActors = Math.min(phaseBarriers, SITE_STRIDE - this.#invocations);
     this.#actors = phaseBarriers > 0 ? this.#invocations * 2 + this.#copyActors : this.#invocations;
-    this.nothing = this.#clock(new Int32Array(this.#actors), NO_EARLIER);
+    this.nothing = this.#clock(new Int32Array(this.#actors), NO_TIMES);
     this.#joined = { a: this.nothing, b: this.nothing, result: this.nothing };
   }
 
   beginWorkgroup(workgroup: number, time: number): void {
     this.#workgroup = workgroup;
     this.#setAll(this.nothing, time);
+  }
+
+  /** The workgroup goes on after others did. */
+  beginTurn(time: number): void {
+    for (const subgroup of this.#subgroups) subgroup.epochStart = time;
   }
 
   /** Drops what was released through a memory that has new contents. */
@@ -79,17 +90,17 @@ export class HappensBefore {
 
   /** All invocations of the workgroup met at this time: each knows what any of them knew. */
   barrier(time: number): void {
-    let { earlier } = this.nothing;
+    let { others } = this.nothing;
     for (const subgroup of this.#subgroups) {
       let last: VectorClock | null = null;
       for (const clock of subgroup.clocks) {
-        if (clock !== last) earlier = joinEarlier(earlier, clock.earlier);
+        if (clock !== last) others = joinTimes(others, clock.others);
         last = clock;
       }
     }
     // That includes every copy that has landed, so that those that lanes waited for themselves need not be told apart.
     const times = new Int32Array(this.#actors).fill(time, 0, this.#invocations + this.#copyActors);
-    this.#setAll(this.#clock(times, earlier), time + 1);
+    this.#setAll(this.#clock(times, others), time + 1);
   }
 
   /** Active lanes of a subgroup met. */
@@ -101,20 +112,20 @@ export class HappensBefore {
   /** What active lanes of a subgroup release together at this time, over what was released before. */
   publish(subgroup: Subgroup, { mask }: LaneSet, before: VectorClock, time: number): VectorClock {
     const times = before.times.slice();
-    let { earlier } = before;
+    let { others } = before;
     let last: VectorClock | null = null;
     for (let lane = 0; lane < subgroup.lanes; lane++) {
       if (mask[lane] === 0) continue;
       const clock = subgroup.clocks[lane] as VectorClock;
       if (clock !== last && clock !== this.nothing) {
-        earlier = joinEarlier(earlier, clock.earlier);
+        others = joinTimes(others, clock.others);
         raise(times, clock.times);
       }
       last = clock;
     }
     for (let lane = 0; lane < subgroup.lanes; lane++)
       if (mask[lane] !== 0) times[subgroup.base + lane] = time;
-    return this.#clock(times, earlier);
+    return this.#clock(times, others);
   }
 
   /** Active lanes learn what was released. */
@@ -140,7 +151,7 @@ export class HappensBefore {
   withCopiesLanded(clock: VectorClock, actor: number, time: number): VectorClock {
     const times = clock.times.slice();
     times[actor] = time;
-    return { times, least: clock.least, earlier: clock.earlier };
+    return { times, least: clock.least, others: clock.others };
   }
 
   /** A lane waited for its own copies itself: those of generations below this one (copies-in-flight.ts). */
@@ -150,7 +161,7 @@ export class HappensBefore {
     if ((clock.times[at] as number) >= generation) return;
     const times = clock.times.slice();
     times[at] = generation;
-    subgroup.clocks[lane] = { times, least: clock.least, earlier: clock.earlier };
+    subgroup.clocks[lane] = { times, least: clock.least, others: clock.others };
   }
 
   /** Whether it is known that an invocation has itself waited for a copy that belongs to a phase. */
@@ -179,12 +190,12 @@ export class HappensBefore {
   #join(a: VectorClock, b: VectorClock): VectorClock {
     if (a === b || b === this.nothing) return a;
     if (a === this.nothing) return b;
-    const earlier = joinEarlier(a.earlier, b.earlier);
-    if (earlier === a.earlier && covers(a.times, b.times)) return a;
-    if (earlier === b.earlier && covers(b.times, a.times)) return b;
+    const others = joinTimes(a.others, b.others);
+    if (others === a.others && covers(a.times, b.times)) return a;
+    if (others === b.others && covers(b.times, a.times)) return b;
     const times = a.times.slice();
     raise(times, b.times);
-    return this.#clock(times, earlier);
+    return this.#clock(times, others);
   }
 
   /** An atomic operation of one lane on an element of a memory. */
@@ -195,7 +206,7 @@ export class HappensBefore {
     order: AtomicOrder,
     time: number,
   ): void {
-    const released = this.#released[memory] as Map<number, Released>;
+    const released = this.#released[memory] as ReleasedClocks;
     const found = released.get(element);
     const before = found === undefined ? this.nothing : this.#seenFromHere(found);
     if (order.acquires && before !== this.nothing)
@@ -206,14 +217,14 @@ export class HappensBefore {
       const clock = this.join(kept, subgroup.clocks[lane] as VectorClock);
       const times = clock.times.slice();
       times[subgroup.base + lane] = time;
-      released.set(element, { workgroup: this.#workgroup, clock: this.#clock(times, clock.earlier) });
+      released.set(element, { workgroup: this.#workgroup, clock: this.#clock(times, clock.others) });
     } else if (kept === this.nothing && found !== undefined) released.delete(element);
   }
 
-  /** Whether an access of an earlier workgroup is ordered before what the clock's invocation does now. */
-  knowsEarlier(clock: VectorClock, workgroup: number, invocation: number, time: number): boolean {
-    const times = clock.earlier.get(workgroup);
-    return times !== undefined && time <= (times[invocation] as number);
+  /** Whether an access of another workgroup is ordered before what the clock's invocation does now. */
+  knowsOther(clock: VectorClock, workgroup: number, invocation: number, time: number): boolean {
+    const times = timesOf(clock.others, workgroup);
+    return times !== null && time <= (times[invocation] as number);
   }
 
   #setAll(clock: VectorClock, epochStart: number): void {
@@ -227,11 +238,14 @@ export class HappensBefore {
   /** What was released, as the present workgroup sees it. */
   #seenFromHere({ workgroup, clock }: Released): VectorClock {
     if (workgroup === this.#workgroup) return clock;
-    const earlier = joinEarlier(clock.earlier, new Map([[workgroup, clock.times]]));
-    return { times: this.nothing.times, least: this.nothing.least, earlier };
+    const others = withTimes(clock.others, workgroup, clock.times);
+    // It may have learned of this workgroup what not all here know.
+    const ours = timesOf(clock.others, this.#workgroup);
+    if (ours !== null) return this.#clock(ours, others);
+    return { times: this.nothing.times, least: this.nothing.least, others };
   }
 
-  #clock(times: Times, earlier: EarlierTimes): VectorClock {
+  #clock(times: Times, others: SparseTimes): VectorClock {
     const chunk = this.#chunk;
     const least = new Int32Array(Math.ceil(this.#invocations / chunk));
     for (let i = 0; i < least.length; i++) {
@@ -240,6 +254,6 @@ export class HappensBefore {
       for (let j = i * chunk + 1; j < end; j++) if ((times[j] as number) < found) found = times[j] as number;
       least[i] = found;
     }
-    return { times, least, earlier };
+    return { times, least, others };
   }
 }

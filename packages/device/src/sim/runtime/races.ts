@@ -47,9 +47,10 @@ export class Races {
     this.#add(access, earlier, invocation);
   }
 
-  /** Whether a write by an earlier workgroup is ordered before what a lane does now. */
-  knowsEarlier(clock: VectorClock, accessId: number, time: number): boolean {
-    return this.#order.knowsEarlier(clock, this.#context.workgroupAt(time), actorOf(accessId), time);
+  /** Whether a write by another workgroup is ordered before what a lane does now. */
+  knowsOther(clock: VectorClock, accessId: number, when: number): boolean {
+    const workgroup = this.#context.time.workgroupAt(when);
+    return this.#order.knowsOther(clock, workgroup, actorOf(accessId), when);
   }
 
   /** An element with readers is written. */
@@ -57,9 +58,7 @@ export class Races {
     const { subgroup, lane, memory, element } = access;
     const writer = { clock: subgroup.clocks[lane] as VectorClock, invocation: subgroup.base + lane };
     const { readers } = this.#context.storage(memory);
-    const reader = readers.clear(element, writer, this.#order, this.#context.time, (time) =>
-      this.#context.workgroupAt(time),
-    );
+    const reader = readers.clear(element, writer, this.#order, this.#context.time);
     if (reader !== null) this.report(access, { action: "read", ...reader });
   }
 
@@ -68,7 +67,7 @@ export class Races {
     const site = siteOf(earlier.accessId);
     const node = context.node(site);
     const action = node.kind === "asyncCopy" ? "copy" : earlier.action;
-    const workgroup = context.workgroupId(context.workgroupAt(earlier.time));
+    const workgroup = context.workgroupId(context.time.workgroupAt(earlier.time));
     const same = context.workgroup.every((id, axis) => id === workgroup[axis]);
     const place = same ? "" : ` of workgroup [${workgroup.join(", ")}]`;
     const order = same ? this.#ordersHere : "no release and acquire";

@@ -7,23 +7,11 @@ import type { Guard } from "../analysis/guards.ts";
 import type { LaunchContext } from "./context.ts";
 import { valueOf } from "./phases.ts";
 import type { LaneOperand } from "./phases.ts";
-import type { WorkgroupId } from "./report.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
-
-interface Reached {
-  /** The largest index that came, by whom, and the extent that it was compared with. */
-  most: number;
-  extent: number;
-  invocation: number;
-  workgroup: WorkgroupId;
-  /** Whether the branch ever said no. */
-  refused: boolean;
-}
 
 export class Reach {
   readonly #context: LaunchContext;
   readonly #guards: readonly Guard[];
-  readonly #reached: (Reached | undefined)[] = [];
 
   constructor(context: LaunchContext, guards: readonly Guard[]) {
     this.#context = context;
@@ -40,7 +28,7 @@ export class Reach {
       workgroup: this.#context.workgroup,
       refused: false,
     };
-    const reached = (this.#reached[guard] ??= none);
+    const reached = (this.#context.gathered.reached[guard] ??= none);
     for (let lane = 0; lane < mask.length; lane++) {
       if (mask[lane] === 0) continue;
       const at = valueOf(index, lane);
@@ -57,7 +45,7 @@ export class Reach {
   /** At the end of the launch: reports guards that stopped short, where an output has elements that nobody wrote. */
   report(): void {
     for (const [i, { node, stores }] of this.#guards.entries()) {
-      const reached = this.#reached[i];
+      const reached = this.#context.gathered.reached[i];
       if (reached === undefined || reached.refused || reached.most + 1 >= reached.extent) continue;
       for (const [memory, store] of stores) {
         const binding = this.#context.bindings.find(

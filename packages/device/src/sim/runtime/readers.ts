@@ -53,38 +53,42 @@ export class Readers {
   }
 
   /** Adds lanes where the head holds another chunk or another epoch. */
-  add(element: number, { accessId, bits, epochStart }: Reading, { now, workgroupStart }: SimTime): void {
+  add(element: number, { accessId, bits, epochStart }: Reading, time: SimTime): void {
     const { heads } = this;
     const head = element * ENTRY;
     const chunk = actorOf(accessId);
     let newer = bits;
-    const isOurs = actorOf(heads[head + 2] as number) === chunk && (heads[head] as number) >= workgroupStart;
+    const isOurs = actorOf(heads[head + 2] as number) === chunk && time.isHere(heads[head] as number);
     if (isOurs) {
       const left = (heads[head + 1] as number) & ~bits;
       newer |= heads[head + 1] as number;
       heads[head + 1] = left;
     } else if (this.#mergeBehind(head, chunk, bits, epochStart)) return;
-    this.#prune(head, chunk, newer, workgroupStart);
+    this.#prune(head, chunk, newer, time);
     if (!isOurs || heads[head + 1] !== 0) this.#push(head);
-    heads[head] = now;
+    heads[head] = time.now;
     heads[head + 1] = bits;
     heads[head + 2] = accessId;
   }
 
   /**
    * Forgets the readers of an element that is written, if the writer knows all their chunks up to then (`least`) and none
-   * is older than `since`; else returns false.
+   * is of another workgroup or older than `since`; else returns false.
    */
-  settle(element: number, least: Int32Array, chunkShift: number, since: number): boolean {
+  settle(element: number, least: Int32Array, chunkShift: number, since: number, time: SimTime): boolean {
     const { heads } = this;
     const pool = this.#pool;
     const head = element * ENTRY;
-    if ((heads[head] as number) < since || !isKnown(heads, head, least, chunkShift)) return false;
+    const isSettled = (entries: Int32Array, at: number): boolean => {
+      const when = entries[at] as number;
+      return when >= since && time.isHere(when) && isKnown(entries, at, least, chunkShift);
+    };
+    if (!isSettled(heads, head)) return false;
     const first = heads[head + 3] as number;
     let last = 0;
     for (let next = first; next !== 0; next = pool[last + 3] as number) {
       last = next * ENTRY;
-      if ((pool[last] as number) < since || !isKnown(pool, last, least, chunkShift)) return false;
+      if (!isSettled(pool, last)) return false;
     }
     if (first !== 0) {
       pool[last + 3] = this.#free;
@@ -95,30 +99,20 @@ export class Readers {
     return true;
   }
 
-  /**
-   * Forgets the readers of an element that is written; returns one that the writer is not ordered after, or null.
-   *
-   * @param workgroupAt the workgroup that ran at a time
-   */
-  clear(
-    element: number,
-    writer: Writer,
-    order: HappensBefore,
-    time: SimTime,
-    workgroupAt: (time: number) => number,
-  ): Reader | null {
+  /** Forgets the readers of an element that is written; returns one that the writer is not ordered after, or null. */
+  clear(element: number, writer: Writer, order: HappensBefore, time: SimTime): Reader | null {
     const unordered = (entries: Int32Array, at: number): Reader | null => {
       const when = entries[at] as number;
       if (when <= time.launchStart) return null;
       const accessId = entries[at + 2] as number;
       const first = accessId & (SITE_STRIDE - 1);
-      const isHere = when >= time.workgroupStart;
-      const workgroup = isHere ? 0 : workgroupAt(when);
+      const isHere = time.isHere(when);
+      const workgroup = isHere ? 0 : time.workgroupAt(when);
       for (let bits = entries[at + 1] as number, lane = first; bits !== 0; bits >>>= 1, lane++) {
         if ((bits & 1) === 0) continue;
         const isOrdered = isHere
           ? lane === writer.invocation || when <= (writer.clock.times[lane] as number)
-          : order.knowsEarlier(writer.clock, workgroup, lane, when);
+          : order.knowsOther(writer.clock, workgroup, lane, when);
         if (!isOrdered) return { accessId: accessId - first + lane, time: when };
       }
       return null;
@@ -156,7 +150,7 @@ export class Readers {
   }
 
   /** Takes lanes that have read since out of older entries of their chunk. */
-  #prune(head: number, chunk: number, read: number, workgroupStart: number): void {
+  #prune(head: number, chunk: number, read: number, time: SimTime): void {
     let newer = read;
     let array = this.heads;
     let link = head + 3;
@@ -165,8 +159,8 @@ export class Readers {
       if (next === 0) return;
       const at = next * ENTRY;
       const pool = this.#pool;
-      if ((pool[at] as number) < workgroupStart) return;
-      if (actorOf(pool[at + 2] as number) === chunk) {
+      if ((pool[at] as number) < time.workgroupStart) return;
+      if (actorOf(pool[at + 2] as number) === chunk && time.isHere(pool[at] as number)) {
         const bits = pool[at + 1] as number;
         pool[at + 1] = bits & ~newer;
         newer |= bits;

@@ -28,10 +28,17 @@ interface Entry {
 
 export class Report {
   readonly #maxFindings: number;
+  readonly #only: FindingKind | null;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(maxFindings: number) {
+  /** @param only the one kind of findings to keep, or null for all */
+  constructor(maxFindings: number, only: FindingKind | null = null) {
     this.#maxFindings = maxFindings;
+    this.#only = only;
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   /**
@@ -41,6 +48,7 @@ export class Report {
    *   stands for one that occurs once
    */
   add(kind: FindingKind, message: string, instruction: number | null, sides: readonly Side[]): void {
+    if (this.#only !== null && kind !== this.#only) return;
     const key = `${kind}|${sides.map((side) => formatLocation(side.site.location)).join("|")}`;
     const known = this.#entries.get(key);
     if (known === undefined) {

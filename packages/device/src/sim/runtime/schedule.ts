@@ -1,18 +1,14 @@
 /**
- * Runs the subgroups of one workgroup until all have finished: which one runs next, where they wait for each other, and
- * whether there is a deadlock. One subgroup runs at a time and is switched at barriers, waits for phases, atomic operations and after many loop iterations; a seed
- * permutes the order.
+ * Runs the subgroups of one workgroup: which one runs next, where they wait for each other, and whether they can go on. One
+ * subgroup runs at a time and is switched at barriers, waits for phases, atomic operations and after many loop iterations; a seed permutes
+ * the order and adds stops.
  */
 
-import type { Node } from "@evolver/kernel";
-import type { Side } from "./report.ts";
+import { waitingForever, reportDivergence, reportEndless } from "./deadlock.ts";
 import type { Runtime } from "./runtime.ts";
 import { STOPS } from "./subgroup.ts";
 import type { Subgroup } from "./subgroup.ts";
 import type { SimTime } from "./time.ts";
-
-/** Atomic operations of every waiting subgroup without a change in memory after which they wait forever. */
-const MAX_POLLS = 4_000;
 
 export interface Schedule {
   readonly subgroups: readonly Subgroup[];
@@ -28,49 +24,116 @@ export interface Schedule {
   barrier(whole: boolean): void;
 }
 
-/** Returns false on a deadlock, which it has reported. */
-export function runWorkgroup(schedule: Schedule): boolean {
-  const { subgroups, quantum, random } = schedule;
-  for (const subgroup of subgroups) {
-    subgroup.state = "ready";
-    subgroup.polls = 0;
-    subgroup.iterations = 0;
-    subgroup.run = schedule.start(subgroup);
+/**
+ * - running: it stopped where others may go on.
+ * - stuck: none of its subgroups can go on until another workgroup changes memory.
+ * - failed: it never ends, as it has reported.
+ */
+export type Progress = "running" | "finished" | "stuck" | "failed";
+
+export class WorkgroupRun {
+  readonly #schedule: Schedule;
+  #turn = 0;
+  /** The changes of memory that it saw when it got stuck, or -1. */
+  #stuckAt = -1;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
   }
-  let changes = schedule.time.changes;
-  let turn = 0;
-  for (;;) {
-    const subgroup = pick(subgroups, turn, random);
-    if (subgroup === null) {
-      if (subgroups.some(({ state }) => state === "phase")) return deadlock(schedule, null);
-      if (!meet(schedule)) return true;
-      continue;
+
+  begin(): void {
+    this.#turn = 0;
+    this.#stuckAt = -1;
+    for (const subgroup of this.#schedule.subgroups) {
+      subgroup.state = "ready";
+      subgroup.stuckAt = -1;
+      subgroup.iterations = 0;
+      subgroup.run = this.#schedule.start(subgroup);
     }
-    turn = subgroup.index + 1;
+  }
+
+  /** Whether nothing has changed since it got stuck. */
+  get isStuck(): boolean {
+    return this.#stuckAt === this.#schedule.time.changes;
+  }
+
+  /** Runs one subgroup until it stops. */
+  step(): Progress {
+    const { subgroups, quantum, random, time, maxSteps } = this.#schedule;
+    const subgroup = pick(subgroups, this.#turn, random);
+    if (subgroup === null) {
+      if (subgroups.some(({ state }) => state === "phase")) return this.fail(0);
+      return this.#meet() ? "running" : "finished";
+    }
+    this.#turn = subgroup.index + 1;
     const step = (subgroup.run as Generator<number, void, void>).next();
     if (step.done === true) {
       subgroup.state = "done";
       subgroup.run = null;
-    } else if (step.value === STOPS.AT_BARRIER) {
+      return "running";
+    }
+    if (step.value === STOPS.AT_BARRIER) {
       subgroup.state = "barrier";
-    } else if (step.value === STOPS.AT_PHASE) {
+      return "running";
+    }
+    if (step.value === STOPS.AT_PHASE) {
       // Whoever completes a phase wakes it.
       subgroup.state = "phase";
-    } else if (step.value === STOPS.BEFORE_ATOMIC) {
-      const present = schedule.time.changes;
-      if (present !== changes) for (const other of subgroups) other.polls = 0;
-      changes = present;
-      subgroup.polls++;
-      if (subgroup.polls > MAX_POLLS && subgroups.every(cannotGoOn)) return deadlock(schedule, null);
-    } else {
-      subgroup.iterations += quantum;
-      if (subgroup.iterations > schedule.maxSteps) return deadlock(schedule, subgroup);
+      return "running";
     }
+    if (step.value === STOPS.PREEMPTED) {
+      subgroup.iterations += quantum;
+      if (subgroup.iterations > maxSteps) {
+        reportEndless(this.#schedule, subgroup);
+        return "failed";
+      }
+    }
+    const { changes } = time;
+    if (subgroup.stuckAt !== changes || !subgroups.every((other) => cannotGoOn(other, changes)))
+      return "running";
+    this.#stuckAt = changes;
+    return "stuck";
+  }
+
+  /**
+   * Reports that its subgroups wait forever.
+   *
+   * @param notBegun workgroups that have not begun, since those that have do not end
+   */
+  fail(notBegun: number): "failed" {
+    waitingForever(this.#schedule, notBegun);
+    return "failed";
+  }
+
+  /** Leaves it as it is. */
+  stop(): void {
+    for (const subgroup of this.#schedule.subgroups) {
+      subgroup.run?.return();
+      subgroup.run = null;
+    }
+  }
+
+  /** All that have not finished are at barriers: lets them go on. Returns false when all have finished. */
+  #meet(): boolean {
+    const { subgroups, runtime } = this.#schedule;
+    const waiting = subgroups.filter((subgroup) => subgroup.state === "barrier");
+    if (waiting.length === 0) return false;
+    const node = runtime.context.node(waiting[0]?.waitsAt as number);
+    const whole =
+      waiting.length === subgroups.length &&
+      waiting.every(
+        ({ arrived, lanes, waitsAt }) => arrived.count === lanes && runtime.context.node(waitsAt) === node,
+      );
+    if (!whole) reportDivergence(this.#schedule, waiting);
+    this.#schedule.barrier(whole);
+    for (const subgroup of waiting) subgroup.state = "ready";
+    return true;
   }
 }
 
-function cannotGoOn(subgroup: Subgroup): boolean {
-  return subgroup.state !== "ready" || subgroup.polls >= MAX_POLLS;
+/** A loop of the subgroup would go round in the same way for ever as long as memory does not change, or it waits for others. */
+function cannotGoOn(subgroup: Subgroup, changes: number): boolean {
+  return subgroup.state !== "ready" || subgroup.stuckAt === changes;
 }
 
 function pick(
@@ -84,84 +147,4 @@ function pick(
     if (subgroup.state === "ready") return subgroup;
   }
   return null;
-}
-
-/** All that have not finished are at barriers: lets them go on. Returns false when all have finished. */
-function meet(schedule: Schedule): boolean {
-  const waiting = schedule.subgroups.filter((subgroup) => subgroup.state === "barrier");
-  if (waiting.length === 0) return false;
-  const site = waiting[0]?.waitsAt as number;
-  const node = schedule.runtime.context.node(site);
-  const whole =
-    waiting.length === schedule.subgroups.length &&
-    waiting.every(
-      ({ arrived, lanes, waitsAt }) =>
-        arrived.count === lanes && schedule.runtime.context.node(waitsAt) === node,
-    );
-  if (!whole) reportDivergence(schedule, waiting);
-  schedule.barrier(whole);
-  for (const subgroup of waiting) subgroup.state = "ready";
-  return true;
-}
-
-function reportDivergence(schedule: Schedule, waiting: readonly Subgroup[]): void {
-  const { runtime, subgroups } = schedule;
-  const places = groupBySite(
-    waiting.map((subgroup) => ({ subgroup, site: subgroup.waitsAt, action: "barrier" })),
-    schedule,
-  );
-  const total = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
-  const arrived = waiting.reduce((sum, subgroup) => sum + subgroup.arrived.count, 0);
-  const elsewhere = places.length > 1 ? `${places.length} different barriers` : "a barrier";
-  const missing = total - arrived;
-  const rest =
-    missing > 0 ? `, ${missing} ${missing === 1 ? "has" : "have"} finished or do not take part` : "";
-  const message = `of the ${total} invocations of the workgroup ${arrived} wait at ${elsewhere}${rest}`;
-  runtime.context.report.add("divergent-barrier", message, null, places);
-}
-
-interface Stuck {
-  readonly subgroup: Subgroup;
-  readonly site: number;
-  readonly action: string;
-}
-
-/** One side for each place, with the lanes of all subgroups there. */
-function groupBySite(stuck: readonly Stuck[], { runtime }: Schedule): Side[] {
-  const groups = new Map<Node, { action: string; site: number; lanes: number[] }>();
-  for (const { subgroup, site, action } of stuck) {
-    const node = runtime.context.node(site);
-    const group = groups.get(node) ?? { action, site, lanes: [] };
-    const lanes = subgroup.state === "ready" ? subgroup.all : subgroup.arrived;
-    group.lanes.push(...subgroup.invocationsIn(lanes));
-    groups.set(node, group);
-  }
-  return [...groups.values()].map(({ action, site, lanes }) => runtime.context.side(action, site, lanes));
-}
-
-/** Reports who waits for what, and stops the workgroup. */
-function deadlock(schedule: Schedule, endless: Subgroup | null): false {
-  const { subgroups, maxSteps, runtime } = schedule;
-  const unfinished = subgroups.filter((subgroup) => subgroup.state !== "done");
-  const stuck = (endless === null ? unfinished : [endless]).map((subgroup): Stuck => {
-    if (subgroup.state === "barrier") return { subgroup, site: subgroup.waitsAt, action: "barrier" };
-    if (subgroup.state === "phase") return { subgroup, site: subgroup.waitsAt, action: "wait" };
-    if (endless !== null) return { subgroup, site: subgroup.looping, action: "loop" };
-    return { subgroup, site: subgroup.polling, action: "atomic" };
-  });
-  const phases = unfinished
-    .filter(({ state }) => state === "phase")
-    .map(({ awaited }) => runtime.phases.describe(awaited.barrier, awaited.index));
-  const why =
-    phases.length === 0 ? "no invocation changes the memory that they read" : [...new Set(phases)].join("; ");
-  const message =
-    endless === null
-      ? `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`
-      : `subgroup ${endless.index} has run ${maxSteps} loop iterations without an end (option maxSteps)`;
-  runtime.context.report.add("deadlock", message, null, groupBySite(stuck, schedule));
-  for (const subgroup of subgroups) {
-    subgroup.run?.return();
-    subgroup.run = null;
-  }
-  return false;
 }

@@ -6,6 +6,7 @@
 import type { Finding } from "../../core/findings.ts";
 import { SITE_STRIDE, actorOf, siteOf } from "./access-id.ts";
 import type { LaunchContext } from "./context.ts";
+import type { Origin } from "./gathered.ts";
 import { valueOf } from "./phases.ts";
 import type { LaneOperand } from "./phases.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
@@ -35,15 +36,8 @@ interface UsePlace {
   readonly what: string;
 }
 
-interface Origin {
-  readonly kind: Finding["kind"];
-  readonly message: string;
-}
-
 export class Shadows {
   readonly #context: LaunchContext;
-  /** By shadow. */
-  readonly #origins = new Map<number, Origin>();
 
   constructor(context: LaunchContext) {
     this.#context = context;
@@ -221,7 +215,7 @@ export class Shadows {
       if (mask[lane] === 0 || shadow === 0) continue;
       if (isFirst) time.instruction++;
       isFirst = false;
-      const { kind, message } = this.#origins.get(shadow) as Origin;
+      const { kind, message } = this.#context.gathered.origins.get(shadow) as Origin;
       const side = this.#context.side("read", siteOf(shadow - 1), [actorOf(shadow - 1)]);
       report.add(kind, `${message}, and the value ${what} in line ${location.line}`, time.instruction, [
         side,
@@ -250,7 +244,8 @@ export class Shadows {
     message: () => string,
   ): number {
     const shadow = site * SITE_STRIDE + subgroup.base + lane + 1;
-    if (!this.#origins.has(shadow)) this.#origins.set(shadow, { kind, message: message() });
+    const { origins } = this.#context.gathered;
+    if (!origins.has(shadow)) origins.set(shadow, { kind, message: message() });
     return shadow;
   }
 }

@@ -96,9 +96,14 @@ export class Subgroup {
   looping = 0;
   /** What it waits for: a phase barrier by the number of its array, and an index of one of its lanes. */
   awaited = { barrier: 0, index: 0 };
-  /** Atomic operations since memory last changed. */
-  polls = 0;
+  /**
+   * How often memory had changed when a loop of it went round without doing anything: until memory changes again it will do
+   * the same. -1 where it has not.
+   */
+  stuckAt = -1;
   iterations = 0;
+  /** The instruction until which its lanes know all that was written, since they met there (weak-memory.ts). */
+  freshSince = 0;
   /** With vector clocks: that of each lane, and the one that all of them share, if they do. */
   readonly clocks: VectorClock[] = [];
   commonClock: VectorClock | null = null;

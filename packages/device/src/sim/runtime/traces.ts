@@ -1,7 +1,6 @@
 /** Gathers the traces of one launch, in the order in which they happen. */
 
 import type { ScalarType, TraceNode } from "@evolver/kernel";
-import type { Trace } from "../../core/traces.ts";
 import type { LaunchContext } from "./context.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 
@@ -11,8 +10,6 @@ type Shown = readonly [file: ArrayLike<number>, at: number];
 export class Traces {
   readonly #context: LaunchContext;
   readonly #most: number;
-  readonly #kept: Trace[] = [];
-  #leftOut = 0;
 
   /** @param most how many are kept */
   constructor(context: LaunchContext, most: number) {
@@ -20,24 +17,16 @@ export class Traces {
     this.#most = most;
   }
 
-  get kept(): readonly Trace[] {
-    return this.#kept;
-  }
-
-  /** How many there were beyond those that are kept. */
-  get leftOut(): number {
-    return this.#leftOut;
-  }
-
   add(subgroup: Subgroup, { mask }: LaneSet, site: number, shown: readonly Shown[]): void {
     const node = this.#context.node(site) as TraceNode;
+    const { gathered } = this.#context;
     for (let lane = 0; lane < mask.length; lane++) {
       if (mask[lane] === 0) continue;
-      if (this.#kept.length >= this.#most) {
-        this.#leftOut++;
+      if (gathered.traces.length >= this.#most) {
+        gathered.tracesLeftOut++;
         continue;
       }
-      this.#kept.push({
+      gathered.traces.push({
         label: node.label,
         values: shown.map(([file, at], k) => decoded(file[at + lane] as number, node.values[k]?.type)),
         workgroup: this.#context.workgroup,
