@@ -45,7 +45,7 @@ export const checkCommand: MakeCommand = ({ finish }) =>
     .option(
       "--workgroups <x,y,z>",
       "workgroups to launch (default: the kernel's example, or a guess)",
-      counts,
+      numbersIn,
     )
     .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
     .option(
@@ -67,7 +67,7 @@ export const checkCommand: MakeCommand = ({ finish }) =>
       finish(await check(target, { ...rest, args: arg, workgroups: workgroups ?? null }));
     });
 
-function counts(text: string): number[] {
+function numbersIn(text: string): number[] {
   const values = text.split(/[,x×]/).map(Number);
   if (values.length <= 3 && values.every((value) => Number.isInteger(value) && value >= 1)) return values;
   throw new InvalidArgumentError("give one to three whole numbers, such as 4 or 4,2,1.");
@@ -163,9 +163,9 @@ export async function check(target: string, options: CheckOptions): Promise<numb
   }
   if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
   else printText(reports.map(describe).join("\n\n"));
-  const counts = (report: Report): number =>
+  const amount = (report: Report): number =>
     report.findings.length + (options.deterministic === true ? report.warnings.length : 0);
-  if (reports.some((report) => counts(report) > 0)) return EXIT.no;
+  if (reports.some((report) => amount(report) > 0)) return EXIT.no;
   return interruption.signal.aborted ? interruptedCode() : EXIT.done;
 }
 

@@ -21,8 +21,8 @@ const QUANTUM = 1024;
 const SEEDED_QUANTUM = 16;
 /** With a seed, one in so many accesses to memory is a stop. */
 const PREEMPTION = 8;
-/** Stops of one workgroup before the launch looks after the others. */
-const MOST_STEPS = 1024;
+/** Stops of one workgroup, at most, before the launch looks at the others and at the time. */
+const MOST_STEPS = 16;
 /** Workgroups under way at once, at most; the seed says how many. */
 const MOST_RESIDENT = 8;
 

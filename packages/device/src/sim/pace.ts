@@ -13,8 +13,6 @@ export interface LaunchProgress {
 
 /** Milliseconds between two pauses. */
 const INTERVAL = 50;
-/** Steps between two looks at the clock. */
-const STEPS = 16;
 
 /** Returns whether the launch was stopped before its end. Without a listener it runs through. */
 export async function paced(
@@ -23,10 +21,8 @@ export async function paced(
   progress: (done: number) => LaunchProgress,
 ): Promise<boolean> {
   let next = performance.now() + INTERVAL;
-  let count = 0;
   for (const done of steps) {
-    if ((signal === undefined && onProgress === undefined) || ++count % STEPS !== 0) continue;
-    if (performance.now() < next) continue;
+    if ((signal === undefined && onProgress === undefined) || performance.now() < next) continue;
     onProgress?.(progress(done));
     await new Promise((resume) => setTimeout(resume));
     if (signal?.aborted === true) return true;

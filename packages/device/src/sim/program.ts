@@ -194,7 +194,11 @@ export class SimProgram<P extends Params> implements Program<P> {
     });
     const steps = runLaunch(resolved, places, { generated, totals, time, seed, maxSteps });
     const of = resolved.sample?.length ?? resolved.workgroupCount;
-    const aborted = await paced(steps, options, (workgroups) => ({ workgroups, of, findings: report.size }));
+    const aborted = await paced(steps, options, (finished) => ({
+      workgroups: finished,
+      of,
+      findings: report.size,
+    }));
     if (aborted) throw new SimulationAborted(this.ir.name, report.findings());
     const { runtime } = places[0] as Place;
     if (report.findings().every(({ kind }) => kind !== "deadlock")) runtime.reach.report();

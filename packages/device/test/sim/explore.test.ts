@@ -22,7 +22,12 @@ function zeroed<P extends Params>(
     (device) => {
       const args = Object.entries(made.params).map(([name, param]) => [
         name,
-        param.kind === "type" ? length : device.createBuffer(param.element, length),
+        param.kind === "type"
+          ? length
+          : device.createBuffer(
+              param.element,
+              param.element === "f32" ? new Float32Array(length) : new Uint32Array(length),
+            ),
       ]);
       return { workgroups, args: Object.fromEntries(args) as never };
     },
