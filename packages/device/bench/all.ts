@@ -1,5 +1,5 @@
 /**
- * First part of `npm run bench`: the benchmarks of the simulator, of its pipelines, of the cpu device and of its threads in
+ * First part of `npm run bench`: the benchmarks of the simulator, of its pipelines and look-back, of the cpu device and of its threads in
  * turn, then useful MFLOP/s of attention (one head, 512 queries and keys, 64 dimensions, no mask) beside what the same
  * algorithm in OpenCL reached on a machine of two cores. Nothing is asserted: another machine gives other numbers. The
  * second part, bench/peers.ts, is a package of its own.
@@ -19,7 +19,7 @@ const WARM_MS = 300;
 const OCLGRIND = 0.32;
 const POCL = [753, 1490] as const;
 
-for (const name of ["sim.ts", "pipelines.ts", "cpu.ts", "workers.ts"]) {
+for (const name of ["sim.ts", "pipelines.ts", "look-back.ts", "cpu.ts", "workers.ts"]) {
   console.log(`\n${name}`);
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, name)], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);

@@ -67,7 +67,7 @@ export async function explore<P extends Params>(
     let instructions = 0;
     for (let turn = 0; turn < LAUNCHES && (turn === 0 || instructions < ENOUGH_INSTRUCTIONS); turn++) {
       const seed = schedule === 1 ? undefined : deriveSeed(schedule, "schedule", turn);
-      const ran = await launchOnce(kernel, launch, seed, seen, options, { schedule, schedules });
+      const ran = await launchOnce(kernel, launch, seen, { ...options, schedule, schedules, seed });
       if (ran === null) return seen.result(false);
       instructions += ran.instructions;
       if (seed === undefined || !ran.varies) break;
@@ -82,21 +82,24 @@ interface Ran {
   readonly varies: boolean;
 }
 
+interface OneLaunch
+  extends Omit<ExploreOptions, "schedules">, Pick<ExploreProgress, "schedule" | "schedules"> {
+  /** Undefined for the fixed order. */
+  readonly seed: number | undefined;
+}
+
 /** Returns null where it was stopped. */
 async function launchOnce<P extends Params>(
   kernel: Kernel<P>,
   launch: (device: Device) => Launch<P>,
-  seed: number | undefined,
   seen: Seen,
-  { subgroup, maxSteps, signal, onProgress, maxTraces, onTrace }: ExploreOptions,
-  at: Pick<ExploreProgress, "schedule" | "schedules">,
+  options: OneLaunch,
 ): Promise<Ran | null> {
+  const { subgroup, maxSteps, signal, onProgress, maxTraces, onTrace, seed, schedule, schedules } = options;
   const device = openSim({
     onFinding: "collect",
     observe: true,
-    // One launch is enough to read.
-    ...(seed === undefined ? {} : { maxTraces: 0 }),
-    ...(maxTraces === undefined || seed !== undefined ? {} : { maxTraces }),
+    ...tracesOf(seed, maxTraces),
     ...(onTrace === undefined ? {} : { onTrace }),
     ...(subgroup === undefined ? {} : { subgroup }),
     ...(maxSteps === undefined ? {} : { maxSteps }),
@@ -106,7 +109,7 @@ async function launchOnce<P extends Params>(
       ? {}
       : {
           onProgress: (progress: LaunchProgress) =>
-            onProgress({ ...progress, ...at, findings: progress.findings + seen.size }),
+            onProgress({ ...progress, schedule, schedules, findings: progress.findings + seen.size }),
         }),
   });
   let program: SimProgram<P> | null = null;
@@ -125,6 +128,10 @@ async function launchOnce<P extends Params>(
     await device.close();
   }
 }
+
+/** One launch is enough to read: the one in the fixed order. */
+const tracesOf = (seed: number | undefined, maxTraces: number | undefined): Pick<SimOptions, "maxTraces"> =>
+  seed !== undefined ? { maxTraces: 0 } : maxTraces === undefined ? {} : { maxTraces };
 
 /** What all launches so far have shown. */
 class Seen {

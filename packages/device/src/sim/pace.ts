@@ -1,7 +1,5 @@
 /** Runs a launch step by step, with pauses in which the program can show how far it is and can stop it. */
 
-import type { ResolvedSimOptions } from "./options.ts";
-
 /** How far a launch is. */
 export interface LaunchProgress {
   /** Workgroups that have finished, and all of them. */
@@ -11,13 +9,19 @@ export interface LaunchProgress {
   readonly findings: number;
 }
 
+/** Who wants to know how far it is, and to stop it. */
+interface Listeners {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: LaunchProgress) => void;
+}
+
 /** Milliseconds between two pauses. */
 const INTERVAL = 50;
 
 /** Returns whether the launch was stopped before its end. Without a listener it runs through. */
 export async function paced(
   steps: Generator<number, void, void>,
-  { signal, onProgress }: Pick<ResolvedSimOptions, "signal" | "onProgress">,
+  { signal, onProgress }: Listeners,
   progress: (done: number) => LaunchProgress,
 ): Promise<boolean> {
   let next = performance.now() + INTERVAL;

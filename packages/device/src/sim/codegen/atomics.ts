@@ -8,7 +8,7 @@ import { REGISTER_FILE } from "../runtime/subgroup.ts";
 import { count, sectorShift, wordShape } from "./accesses.ts";
 import { accessRecord, takeData } from "./checks.ts";
 import type { NamedMemory } from "./checks.ts";
-import type { CodeOptions } from "./emitter.ts";
+import type { CodeOptions } from "./scopes.ts";
 
 /** The new value of an element: over `old`, the operand `x` and, for compareExchange, `y`. */
 function newValue(op: AtomicOp, element: Memory["element"]): string {

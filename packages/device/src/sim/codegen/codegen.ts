@@ -11,7 +11,7 @@ import type { RegisterCounts } from "../runtime/subgroup.ts";
 import { LimitWriter } from "./limits.ts";
 import { ControlFlow } from "./control.ts";
 import { Emitter, divisorOf } from "./emitter.ts";
-import type { BlockWriter, CodeOptions, ObservedBlock, Scope } from "./emitter.ts";
+import type { BlockWriter, CodeOptions, ObservedBlock, Scope } from "./scopes.ts";
 import { operation } from "./expression.ts";
 import type { LaneNode } from "./lane-loops.ts";
 import { Pipelines } from "./pipelines.ts";

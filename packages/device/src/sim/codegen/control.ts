@@ -19,7 +19,8 @@ import type {
   WhileNode,
 } from "@evolver/kernel";
 import { LaneCounters } from "./lane-counters.ts";
-import type { BlockWriter, Emitter, LoopScope, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { BlockWriter, LoopScope, Scope } from "./scopes.ts";
 import type { ShadowWriter } from "./shadows.ts";
 
 /** A loop that is being written. */

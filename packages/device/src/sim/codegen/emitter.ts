@@ -17,75 +17,20 @@ import type {
 import { blocksOf, ops } from "@evolver/kernel";
 import { analyseLanes } from "../analysis/lanes.ts";
 import type { LaneAnalysis } from "../analysis/lanes.ts";
-import type { Guard } from "../analysis/guards.ts";
 import { openLimits } from "../analysis/ranges.ts";
 import { Slots, findUses } from "../analysis/registers.ts";
 import type { Uses } from "../analysis/registers.ts";
 import { positionName } from "../runtime/counting.ts";
 import type { TotalName } from "../runtime/counting.ts";
 import { REGISTER_FILE } from "../runtime/subgroup.ts";
-import type { RegisterCounts, RegisterFile } from "../runtime/subgroup.ts";
-import type { CheckOptions, NamedMemory } from "./checks.ts";
+import type { RegisterCounts } from "../runtime/subgroup.ts";
+import type { NamedMemory } from "./checks.ts";
 import { literal } from "./expression.ts";
 import { laneLoop } from "./lane-loops.ts";
 import type { LaneNode } from "./lane-loops.ts";
+import type { CodeOptions, ObservedBlock, Registers, Scope } from "./scopes.ts";
 import { Tally } from "./tally.ts";
 import { Names, identifier, sourceLine } from "./text.ts";
-
-export interface CodeOptions extends CheckOptions {
-  readonly checks: boolean;
-  /** Whether to note which blocks run and what atomic operations return. */
-  readonly observe: boolean;
-  /** Whether to offer a stop before every memory access. */
-  readonly seeded: boolean;
-  /** Nodes whose results may be indeterminate by themselves: these and what depends on them get shadows. */
-  readonly origins: ReadonlySet<Node>;
-  /** Branches whose reach is watched. */
-  readonly guards: readonly Guard[];
-  /** Whether comments name the lines of TypeScript. Finding them takes longer than all else. */
-  readonly comments: boolean;
-}
-
-/** Where code is being written: the active lanes, and the registers to free at the end. */
-export interface Scope {
-  /** The name of the set of active lanes, which is never empty where code runs. */
-  readonly active: string;
-  /** A label around the scope's statements: leaving it ends them. */
-  readonly label: string;
-  readonly loop: LoopScope | null;
-  readonly owned: Value[];
-  /** Slots of its variables. */
-  readonly variables: number[];
-}
-
-export interface LoopScope {
-  /** The label of the loop, and of its body. */
-  readonly leave: string;
-  readonly next: string;
-  /** Sets of lanes still in the loop and in this iteration; null where lanes stay together. */
-  readonly staying: string | null;
-  readonly iteration: string | null;
-}
-
-/** Writes the nodes of blocks: what control flow needs of the writer of everything. */
-export interface BlockWriter {
-  /** Returns the index that the next node of the scope would have; `first` is that of the block's first one. */
-  block(nodes: readonly Node[], scope: Scope, first?: number): number;
-  /** Frees the scope's registers. */
-  close(scope: Scope): void;
-}
-
-/** Registers of a value: the file, and the position of lane 0. */
-export interface Registers {
-  readonly file: RegisterFile;
-  readonly at: number;
-}
-
-/** A block by its first node, and the number of the one around it (-1: none). */
-export interface ObservedBlock {
-  readonly first: Node;
-  readonly outer: number;
-}
 
 /** Engines do not optimise very long functions. */
 const MAX_LOOP_NODES = 200;

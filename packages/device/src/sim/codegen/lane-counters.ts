@@ -3,7 +3,8 @@
 import { loopGuards } from "@evolver/kernel";
 import type { ForNode, Value } from "@evolver/kernel";
 import type { RegisterFile } from "../runtime/subgroup.ts";
-import type { Emitter, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Scope } from "./scopes.ts";
 
 /** How a loop over lanes reads a value: what is passed to its function if anything is, and the expression in it. */
 interface Operand {

@@ -1,7 +1,8 @@
 /** Writes the JavaScript that checks indices dimension by dimension, where the end of a row lies inside the memory. */
 
 import type { IndexLimit, Node } from "@evolver/kernel";
-import type { Emitter, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Scope } from "./scopes.ts";
 
 export class LimitWriter {
   readonly #emitter: Emitter;

@@ -11,7 +11,8 @@ import type {
 } from "@evolver/kernel";
 import { countDeclaration } from "./accesses.ts";
 import { copyKind, startCopyFunction } from "./copies.ts";
-import type { Emitter, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Scope } from "./scopes.ts";
 
 export class Pipelines {
   readonly #emitter: Emitter;

@@ -21,7 +21,8 @@ import { atomicFunction } from "./atomics.ts";
 import { positionName } from "../runtime/counting.ts";
 import type { subgroupOperations } from "../runtime/subgroup-operations.ts";
 import type { NamedMemory } from "./checks.ts";
-import type { Emitter, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Scope } from "./scopes.ts";
 import type { ShadowWriter } from "./shadows.ts";
 
 export class Requests {

@@ -26,7 +26,8 @@ import {
   variablesSetIn,
 } from "../analysis/indeterminate.ts";
 import type { Indeterminate } from "../analysis/indeterminate.ts";
-import type { Emitter, Scope } from "./emitter.ts";
+import type { Emitter } from "./emitter.ts";
+import type { Scope } from "./scopes.ts";
 
 /** The position of what has no shadow. */
 const NONE = -1;
