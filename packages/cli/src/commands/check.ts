@@ -11,7 +11,7 @@ import {
   type Finding,
   type Trace,
 } from "@evolver/device";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
 import { Findings, weigh } from "../findings.ts";
@@ -47,7 +47,11 @@ export const checkCommand: MakeCommand = ({ finish }) =>
       "workgroups to launch (default: the kernel's example, or a guess)",
       numbersIn,
     )
-    .option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more", collectArg, {})
+    .addOption(
+      new Option("--arg <name=value>", "a scalar's value or a buffer's length; repeat for more")
+        .argParser(collectArg)
+        .default({}, "the example's"),
+    )
     .option(
       "--schedules <n>",
       "orders of subgroups and workgroups to try; small kernels with atomics get several launches for each",

@@ -27,12 +27,14 @@ export interface ExploreOptions extends Pick<
   readonly onProgress?: (progress: ExploreProgress) => void;
 }
 
+/** How far an exploration is: the launch under way, and its schedule. */
 export interface ExploreProgress extends LaunchProgress {
   /** The schedule under way, from 1 on, and how many there are. */
   readonly schedule: number;
   readonly schedules: number;
 }
 
+/** What all launches of an exploration showed. */
 export interface Exploration {
   /** Different findings of all launches; a race seen from its other side is the same race. */
   readonly findings: readonly Finding[];
@@ -53,6 +55,8 @@ const LAUNCHES = 24;
 const ENOUGH_INSTRUCTIONS = 40_000;
 
 /**
+ * Runs a kernel under several schedules on the simulator, and compares what they leave in its buffers.
+ *
  * @param launch makes the arguments; called for each launch, with a device of its own, and must make the same contents each time
  * @throws EvolverError what compiling and launching throw, but not findings
  */

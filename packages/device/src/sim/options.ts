@@ -39,9 +39,10 @@ export interface SimOptions {
   readonly observe?: boolean;
 }
 
-/** The options with their defaults. */
+/** What has no default. */
 type Optional = "seed" | "signal" | "onProgress";
 
+/** The options with their defaults. */
 export type ResolvedSimOptions = Required<Omit<SimOptions, Optional>> & Pick<SimOptions, Optional>;
 
 export const simLimits: DeviceLimits = Object.freeze({

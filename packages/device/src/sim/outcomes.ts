@@ -16,12 +16,12 @@ export type Snapshot = readonly Contents[];
 /** What rounding in another order may make of the sum of a buffer's values: this part of its largest. */
 const ROUNDING = 1e-4;
 
-/** The contents of buffers with plain values that the kernel writes. Atomic memory is left out: heads of lists, locks and tickets. */
+/** The contents of the buffers that the kernel writes. */
 export async function snapshot(ir: KernelIR, args: Readonly<Record<string, unknown>>): Promise<Snapshot> {
   const written = new Set<string>();
   visitNodes(ir.body, (node) => {
     for (const { memory, access } of memoriesOf(node))
-      if (node.kind !== "atomic" && memory.space === "global" && access !== "read") written.add(memory.name);
+      if (memory.space === "global" && access !== "read") written.add(memory.name);
   });
   const contents: Contents[] = [];
   for (const name of written) {

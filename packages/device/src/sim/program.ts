@@ -29,10 +29,11 @@ import { Runtime } from "./runtime/runtime.ts";
 import { Storage, memoryRecord } from "./runtime/storage.ts";
 import type { Binding } from "./runtime/storage.ts";
 import { Subgroup } from "./runtime/subgroup.ts";
-import { WeakMemory } from "./runtime/weak-memory.ts";
+import { WeakMemory, type WriteHistories } from "./runtime/weak-memory.ts";
 import { subgroupOperations } from "./runtime/subgroup-operations.ts";
 import type { SimState } from "./state.ts";
 
+/** An atomic operation of a kernel, and what it returned. */
 export interface ObservedAtomic {
   readonly location: SourceLocation;
   readonly memory: string;
@@ -179,9 +180,12 @@ export class SimProgram<P extends Params> implements Program<P> {
       phaseBarriers: this.ir.phaseBarriers,
       withClocks: this.#raceMode === "clocks",
       guards: this.#watchedGuards,
-      weak: seed === undefined ? null : new WeakMemory(time, new Random(deriveSeed(seed, "weak memory"))),
     };
     const known = code.memories.map((): ReleasedClocks => new Map());
+    const random = seed === undefined ? null : new Random(deriveSeed(seed, "weak memory"));
+    const histories = code.memories.map(({ space }): WriteHistories | null =>
+      space === "global" ? new Map() : null,
+    );
     const places = rooms.slice(0, count).map(({ subgroups, shared }): Place => {
       const bindings = code.memories.map((memory, i) =>
         memory.space === "global"
@@ -189,7 +193,8 @@ export class SimProgram<P extends Params> implements Program<P> {
           : this.#bindShared(memory, shared, counts[i] as Float64Array),
       );
       const released = known.map((clocks, i) => (common[i] === null ? new Map() : clocks));
-      const runtime = new Runtime({ ...facts, bindings, subgroups, released });
+      const weak = random === null ? null : new WeakMemory(time, random, histories);
+      const runtime = new Runtime({ ...facts, bindings, subgroups, released, weak });
       return { runtime, memories: bindings.map(memoryRecord), subgroups, shared };
     });
     const steps = runLaunch(resolved, places, { generated, totals, time, seed, maxSteps });

@@ -182,6 +182,23 @@ describe("what orders nothing", () => {
     expect(kindsOf(await zeroed(twice, 1, 4, { schedules: 10, subgroup: 4 }))).toEqual([]);
   });
 
+  test("shared memory is each workgroup's own", async () => {
+    const sums = kernel(
+      "sums",
+      { params: { total: buffer(atomic(u32)) }, workgroup: [64] },
+      ({ total }, gpu) => {
+        const counts = gpu.shared(atomic(u32), 64);
+        counts.set(gpu.localIndex, 0);
+        gpu.barrier();
+        counts.add(gpu.localIndex.and(7), gpu.workgroupIndex);
+        gpu.barrier();
+        total.add(gpu.localIndex, counts.get(gpu.localIndex));
+      },
+    );
+    const { findings, warnings } = await zeroed(sums, 5, 64, { schedules: 8 });
+    expect([...findings, ...warnings]).toEqual([]);
+  });
+
   test("a comparison that fails publishes nothing", async () => {
     const publish = (expected: number) =>
       kernel(
@@ -299,6 +316,18 @@ describe("what a clean kernel is told", () => {
     expect(warnings.map(({ kind }) => kind)).toEqual(["schedule-dependent-result"]);
     expect(warnings[0]?.accesses.map(({ action }) => action)).toEqual(["depends", "update", "update"]);
     expect((await zeroed(counts(true), 1, 128, { subgroup: 16 })).warnings).toEqual([]);
+  });
+
+  test("that an update is lost between an atomic load and an atomic store", async () => {
+    const updates = (inOneStep: boolean) =>
+      kernel("update", { params: { total: buffer(atomic(u32)) }, workgroup: [64] }, ({ total }) => {
+        if (inOneStep) total.add(0, 1);
+        else total.set(0, total.get(0).add(1));
+      });
+    const { findings, warnings } = await zeroed(updates(false), 4, 1);
+    expect(findings).toEqual([]);
+    expect(warnings.map(({ kind }) => kind)).toEqual(["schedule-dependent-result"]);
+    expect((await zeroed(updates(true), 4, 1)).warnings).toEqual([]);
   });
 
   test("not where only the order of results depends on it", async () => {

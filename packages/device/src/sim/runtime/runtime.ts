@@ -77,6 +77,7 @@ export class Runtime {
   beginWorkgroup(linear: number, time: number): void {
     this.context.beginWorkgroup(linear);
     this.phases.beginWorkgroup();
+    this.weak?.beginWorkgroup();
     this.#refresh();
     if (!this.#withClocks) return;
     this.order.beginWorkgroup(linear, time);

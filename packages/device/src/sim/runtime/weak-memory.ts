@@ -31,21 +31,35 @@ interface History {
 
 const STRIDE = 2048;
 
+/** What was written lately, by element. */
+export type WriteHistories = Map<number, History>;
+
+/** For one workgroup after another; several under way at once have one each, which know the same buffers. */
 export class WeakMemory {
   readonly #time: SimTime;
   readonly #random: Random;
-  readonly #histories = new Map<number, Map<number, History>>();
+  /** By memory: shared among workgroups for buffers, null for shared memory. */
+  readonly #ofBuffers: readonly (WriteHistories | null)[];
+  #histories: readonly WriteHistories[];
   /** By invocation: the instruction until which it knows all that was written. */
   readonly #fresh = new Map<number, number>();
 
-  constructor(time: SimTime, random: Random) {
+  constructor(time: SimTime, random: Random, ofBuffers: readonly (WriteHistories | null)[]) {
     this.#time = time;
     this.#random = random;
+    this.#ofBuffers = ofBuffers;
+    this.#histories = ofBuffers.map((known) => known ?? new Map());
+  }
+
+  /** Shared memory is another, and so are the invocations. */
+  beginWorkgroup(): void {
+    this.#histories = this.#ofBuffers.map((known) => known ?? new Map());
+    this.#fresh.clear();
   }
 
   /** @param present what the element holds */
   load(memory: number, element: number, present: number, subgroup: Subgroup, lane: number): number {
-    const history = this.#histories.get(memory)?.get(element);
+    const history = this.#histories[memory]?.get(element);
     if (history === undefined) return present;
     const me = this.#invocation(subgroup, lane);
     const fresh = Math.max(this.#fresh.get(me) ?? 0, subgroup.freshSince);
@@ -66,8 +80,7 @@ export class WeakMemory {
 
   /** @param before what the element held */
   wrote(memory: number, element: number, before: number, subgroup: Subgroup, lane: number): void {
-    let elements = this.#histories.get(memory);
-    if (elements === undefined) this.#histories.set(memory, (elements = new Map()));
+    const elements = this.#histories[memory] as WriteHistories;
     let history = elements.get(element);
     if (history === undefined) elements.set(element, (history = { writes: [], count: 0, seen: new Map() }));
     const writer = this.#invocation(subgroup, lane);
