@@ -46,7 +46,8 @@ export const nameOf = ({ what, file }: DataSource): string => (file === undefine
 /** @throws EvolverError with the source's code where the text is no JSON */
 export function parseJson(text: string, source: DataSource): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // Some editors put a byte order mark before the text.
+    return JSON.parse(text.replace(/^\uFEFF/, "")) as unknown;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new EvolverError(source.code, `${nameOf(source)} is not JSON: ${why}`, {

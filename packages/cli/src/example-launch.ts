@@ -14,6 +14,7 @@ import {
   type ElementType,
   type Kernel,
   type KernelIR,
+  type WordType,
 } from "@evolver/kernel";
 import { inMixedOrder, randomValues } from "./made-up-contents.ts";
 
@@ -58,7 +59,7 @@ export function exampleLaunch(
   ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, forwardProgress: device.forwardProgress }),
 ): CheckLaunch {
   const { params, example } = kernel;
-  const unknown = Object.keys(options.args).find((name) => !(name in params));
+  const unknown = Object.keys(options.args).find((name) => !Object.hasOwn(params, name));
   if (unknown !== undefined) {
     throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${kernel.name}" has no parameter "${unknown}"`, {
       hint: `its parameters are ${Object.keys(params).join(", ")}`,
@@ -69,6 +70,7 @@ export function exampleLaunch(
   const workgroups = threeCounts(
     options.workgroups ?? asList(example?.workgroups) ?? guess(guessed, "workgroups", [3]),
   );
+  if (options.workgroups !== null) checkCount(workgroups, device.limits.maxWorkgroups);
   const size = ir.workgroupSize;
   const total = workgroups.reduce((product, count, axis) => product * count * (size[axis] as number), 1);
   const given = (name: string): number | AnyTypedArray | undefined =>
@@ -92,6 +94,7 @@ export function exampleLaunch(
     if (param.kind === "type") {
       const value = given(name) ?? guess(guessed, name, param.type === "f32" ? 0.5 : extent);
       if (typeof value !== "number") throw notNumber(kernel, name);
+      if (Object.hasOwn(options.args, name)) checkScalar(kernel, name, param.type, value);
       summary[name] = value;
       args[name] = value;
     } else {
@@ -135,6 +138,35 @@ function notNumber(kernel: Kernel, name: string): EvolverError {
     `parameter "${name}" of kernel "${kernel.name}" is a number, not an array`,
   );
 }
+
+function checkCount(workgroups: readonly number[], most: number): void {
+  const count = workgroups.reduce((product, each) => product * each, 1);
+  if (count <= most) return;
+  throw new EvolverError(
+    "INVALID_WORKGROUPS",
+    `--workgroups ${workgroups.join(",")} are ${count} workgroups`,
+    {
+      hint: `${most} are the most, and a few thousand show what there is to see`,
+    },
+  );
+}
+
+/** What the command line gives; of an example the launch itself says what is wrong, with its line. */
+function checkScalar(kernel: Kernel, name: string, type: WordType, value: number): void {
+  const exact = scalarTypes[type].literal(value);
+  if (typeof exact === "number" && (Number.isFinite(exact) || !Number.isFinite(value))) return;
+  throw new EvolverError(
+    "INVALID_ARGUMENT",
+    `--arg ${name}=${value}: the parameter "${name}" of kernel "${kernel.name}" is ${type}, which does not hold ${value}`,
+    { hint: `give --arg ${name}= and ${RANGES[type]}` },
+  );
+}
+
+const RANGES: Readonly<Record<WordType, string>> = {
+  f32: "a number up to 3.4e38",
+  i32: "a whole number from −2147483648 to 2147483647",
+  u32: "a whole number from 0 to 4294967295",
+};
 
 function checkLength(kernel: Kernel, name: string, length: number): void {
   if (Number.isInteger(length) && length >= 0 && length <= MOST_ELEMENTS) return;

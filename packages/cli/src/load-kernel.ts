@@ -1,6 +1,6 @@
 /** Finds the kernels in a user's TypeScript file, named `file.ts` or `file.ts#export`. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { EvolverError } from "@evolver/base";
@@ -51,7 +51,8 @@ export const fileOf = (target: string): string => resolve(splitTarget(target)[0]
 
 function splitTarget(target: string): [string, string?] {
   const at = target.lastIndexOf("#");
-  return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
+  // A name may have the mark too.
+  return at < 0 || existsSync(target) ? [target] : [target.slice(0, at), target.slice(at + 1)];
 }
 
 async function importFile(path: string): Promise<Record<string, unknown>> {
@@ -79,6 +80,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "Node runs the file directly and only removes its types: write it without enums, namespaces and parameter properties",
   ERR_MODULE_NOT_FOUND:
     "correct the import, with the whole name of the file (./part.ts), or install the package beside the file",
+  ERR_IMPORT_ATTRIBUTE_MISSING: "give a TypeScript file that exports a kernel",
   ERR_UNKNOWN_FILE_EXTENSION: "name the file .ts, .mts, .js or .mjs",
   ERR_REQUIRE_ASYNC_MODULE: "use import instead of require",
 };

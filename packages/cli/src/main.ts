@@ -27,6 +27,8 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   tasks: async () => (await import("./commands/workspace.ts")).tasksCommand,
 };
 
+const TAKES_STUDY_OPTIONS: readonly string[] = ["emit", "ladder", "evolve", "compare"];
+
 /** Runs the command line on the arguments after the program's name, and gives the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   beginOutput();
@@ -84,7 +86,7 @@ async function adviceOn(error: CommanderError, args: readonly string[]): Promise
     : `${PROGRAM} --help lists the commands`;
   if (error.code !== "commander.unknownOption" || !known) return help;
   const option = /'(--[^'=]+)[^']*'/.exec(error.message)?.[1] ?? "";
-  const studies = await studiesWithOption(option);
+  const studies = TAKES_STUDY_OPTIONS.includes(name) ? await studiesWithOption(option) : [];
   if (studies.length > 0) return `${option} is an option of the study ${studies.join(" and ")}; ${help}`;
   const others = await commandsWithOption(option);
   if (others.length > 0) return `${option} is an option of ${others.join(", ")}; ${help}`;

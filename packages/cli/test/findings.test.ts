@@ -173,6 +173,22 @@ export const wide = fill(64);
 });
 
 it.each([
+  [["--arg", "fixed=1"], "UNKNOWN_ARGUMENT", 'no parameter "fixed"'],
+  [["--arg", "__proto__=1"], "UNKNOWN_ARGUMENT", 'no parameter "__proto__"'],
+  [["--arg", "n=-1"], "INVALID_ARGUMENT", "is u32, which does not hold -1"],
+  [["--arg", "n=1.5"], "INVALID_ARGUMENT", "is u32, which does not hold 1.5"],
+  [["--arg", "n=1e30"], "INVALID_ARGUMENT", "is u32, which does not hold 1e+30"],
+  [["--arg", "x=-1"], "INVALID_ARGUMENT", '-1 is not a length for the buffer "x"'],
+  [["--workgroups", "65536,65536,65536"], "INVALID_WORKGROUPS", "281474976710656 workgroups"],
+])("%j is wrong use, not a finding", async (args, code, what) => {
+  const finished = await evolver(["check", "kernels.ts#bounded", ...args, "--json"], folder);
+  expect(finished.code).toBe(2);
+  expect(JSON.parse(finished.stdout)).toMatchObject({
+    error: { code, message: expect.stringContaining(what) },
+  });
+});
+
+it.each([
   ["kernels.ts#nowhere", "EXPORT_NOT_FOUND", "it exports bounded, fixed, guessed, nothing, race"],
   ["kernels.ts#nothing", "NOT_A_KERNEL", "kernel(…)"],
   ["empty.ts", "NO_KERNEL", "write `export const name = kernel("],

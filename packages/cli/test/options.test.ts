@@ -35,6 +35,9 @@ it.each([
   ["ladder attention --input /dev/zero", "error[INPUT_NOT_FOUND]: /dev/zero is a device, not a file"],
   ["check FOLDER", "error[FILE_NOT_FOUND]: FOLDER is a folder, not a file"],
   ["check /dev/null", "error[FILE_NOT_FOUND]: /dev/null is a device, not a file"],
+  ["check saxpy.ts --arg n=1 --arg n=2", "'n=2' is invalid. n is given twice"],
+  ["guide attention --shape H1,S8,D8", "error[UNKNOWN_OPTION]: unknown option '--shape'"],
+  ["emit attention/k03/x", 'error[UNKNOWN_RUNG]: there is no rung "k03/x"'],
   ["check #a", "error[FILE_NOT_FOUND]: the name of the file is empty"],
   ["check FOLDER/nnn/x.ts", "error[FILE_NOT_FOUND]: there is no file FOLDER/nnn/x.ts"],
   ["devices --bogus", "error[UNKNOWN_OPTION]: unknown option '--bogus'"],
@@ -136,7 +139,7 @@ it.each(["emit", "ladder", "evolve", "compare"])("%s --help has the whole form o
   if (name === "emit") expect(help).toContain("name it .mjs");
 });
 
-it.each(["emit", "ladder", "evolve", "compare", "guide"])(
+it.each(["emit", "ladder", "evolve", "compare"])(
   "%s --help lists the studies and each one's options, and with a study those of it alone",
   async (name) => {
     expect(await main([name, "--help"])).toBe(0);
@@ -186,7 +189,7 @@ it("says where an unreadable path is, and shows the cause only if asked", async 
     expect(stderr).toMatch(new RegExp(`^error\\[OUTPUT_NOT_WRITTEN\\]: ${output} `));
     expect(stderr).not.toContain("caused by");
     expect(await main(["emit", "attention/k01", "-o", output, "--verbose"])).toBe(2);
-    expect(stderr).toContain("caused by: Error: ENOTDIR");
+    expect(stderr).toContain("caused by: Error: ");
   } finally {
     rmSync(file);
   }

@@ -188,6 +188,33 @@ describe("what is in the way", () => {
     await expect(run()).rejects.toMatchObject({ code: "POLICY_INVALID" });
   });
 
+  it("a policy with a byte order mark is read", async () => {
+    await run();
+    const path = join(workspace, "policy.json");
+    writeFileSync(path, `\uFEFF${readFileSync(path, "utf8")}`);
+    commitAll();
+    expect((await run()).history.map(({ cycle }) => cycle)).toEqual([2]);
+  });
+
+  it.each(["policy.json", "records/01ZZZZZZZZZZZZZZZZZZZZZZZZ.json"])(
+    "a folder %s is named",
+    async (name) => {
+      await run();
+      rmSync(join(workspace, name), { force: true });
+      mkdirSync(join(workspace, name));
+      const error = await run().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "FILE_NOT_READABLE" });
+      expect(String(error)).toContain(`${join(workspace, name)} cannot be read: it is a folder`);
+    },
+  );
+
+  it("what git says of a damaged repository is passed on, with what to do", async () => {
+    await run();
+    rmSync(join(workspace, ".git", "objects"), { recursive: true });
+    mkdirSync(join(workspace, ".git", "objects"));
+    await expect(run()).rejects.toMatchObject({ code: "GIT_FAILED", hint: expect.stringContaining("fsck") });
+  });
+
   it("a policy that was deleted is a local change, and once that is committed the default one counts", async () => {
     await run();
     rmSync(join(workspace, "policy.json"));

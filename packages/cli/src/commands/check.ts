@@ -82,7 +82,9 @@ function collectArg(text: string, before: Record<string, number>): Record<string
   const value = Number(match?.[2]);
   if (match === null || Number.isNaN(value))
     throw new InvalidArgumentError("give name=number, such as n=1000.");
-  return { ...before, [match[1] as string]: value };
+  const name = match[1] as string;
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return { ...before, [name]: value };
 }
 
 interface CheckOptions extends LaunchOptions {

@@ -1,6 +1,5 @@
 /** `evolver emit`: a kernel as source for a target: a study's rung, a workspace's champion, or one of the user's. */
 
-import { writeFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import {
@@ -22,6 +21,7 @@ import { exampleSelftest } from "../example-selftest.ts";
 import { loadKernels } from "../load-kernel.ts";
 import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
+import { checkFile, writeOutput } from "../output-files.ts";
 import { resolveOwnPackages } from "../resolve-hook.ts";
 import { addStudyOptions, givenInput, studyWith } from "../study-options.ts";
 import { emitMicrobench } from "./emit-microbench.ts";
@@ -67,12 +67,13 @@ export const emitCommand: MakeCommand = async ({ args, finish }) => {
 };
 
 async function emitSource(target: string, options: EmitOptions): Promise<number> {
+  if (options.output !== null) await checkFile(options.output);
   const { kernel: ir, selftest } = await findKernel(target, options);
   const file = options.output === null ? "selftest" : basename(options.output, extname(options.output));
   const emitted =
     selftest === null ? emit(ir, options.target) : emitSelftest(ir, options.target, selftest, file);
   const { source, lowering, entryPoint } = emitted;
-  if (options.output !== null) await writeSource(options.output, source);
+  if (options.output !== null) await writeOutput(options.output, source);
   if (options.json) {
     printJson({
       kernel: ir.name,
@@ -94,18 +95,6 @@ async function emitSource(target: string, options: EmitOptions): Promise<number>
   return EXIT.done;
 }
 
-async function writeSource(path: string, source: string): Promise<void> {
-  try {
-    await writeFile(path, source);
-  } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    throw new EvolverError("OUTPUT_NOT_WRITTEN", `${path} cannot be written: ${what}`, {
-      hint: "name a file in a folder that exists and may be written",
-      cause: error,
-    });
-  }
-}
-
 interface Found {
   readonly kernel: KernelIR;
   /** Null unless asked for. */
@@ -113,10 +102,11 @@ interface Found {
 }
 
 async function findKernel(target: string, options: EmitOptions): Promise<Found> {
-  const [name = "", rung] = target.split("/");
+  const [name = "", ...rest] = target.split("/");
+  const rung = rest.join("/");
   if (studyNames.includes(name)) {
     const study = await studyWith(name, "kernel");
-    if (rung === undefined || rung === "") {
+    if (rung === "") {
       throw new EvolverError("RUNG_MISSING", `"${target}" names a study; emit needs one of its rungs`, {
         hint: `such as ${name}/${study.ladder?.rungs.at(-1)?.id ?? "champion"}, or ${name}/champion for the best in the workspace`,
       });

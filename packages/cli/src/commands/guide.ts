@@ -4,11 +4,12 @@ import type { Guide } from "@evolver/lab";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
+import { studyNames } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
-import { addStudyArgument, studyWith } from "../study-options.ts";
+import { studyWith } from "../study-options.ts";
 
 interface GuideFlags {
   /** A folder; by default the repository's own, where there is one. */
@@ -20,20 +21,18 @@ interface GuideFlags {
 
 const DEFAULT_EVIDENCE = join("evidence", "h200");
 
-export const guideCommand: MakeCommand = ({ args, finish }) =>
-  addStudyArgument(
-    newCommand(
-      "guide",
-      "write a guide to a study's ladder: every rung with its picture, code, counters, times and questions",
+export const guideCommand: MakeCommand = ({ finish }) =>
+  newCommand(
+    "guide",
+    "write a guide to a study's ladder: every rung with its picture, code, counters, times and questions",
+  )
+    .option("--evidence <dir>", "measured times and counters (default: evidence/h200, if it is there)")
+    .option(
+      "-o, --output <file>",
+      "write to this file, and the pictures and questions to a folder of its name beside it",
     )
-      .option("--evidence <dir>", "measured times and counters (default: evidence/h200, if it is there)")
-      .option(
-        "-o, --output <file>",
-        "write to this file, and the pictures and questions to a folder of its name beside it",
-      )
-      .action(async (study: string, flags: GuideFlags) => finish(await guide(study, flags))),
-    args,
-  );
+    .argument("<study>", studyNames.join(", "))
+    .action(async (study: string, flags: GuideFlags) => finish(await guide(study, flags)));
 
 async function guide(name: string, flags: GuideFlags): Promise<number> {
   const { evidence, output, json } = flags;

@@ -6,6 +6,8 @@ import { resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 
 export interface ReadErrors {
+  /** Whether a pipe will do too: what is read once, from the beginning. */
+  readonly pipes?: boolean;
   /** Where there is no such file, or the name is not one of a file. */
   readonly code: string;
   /** What to give instead. */
@@ -13,12 +15,12 @@ export interface ReadErrors {
 }
 
 /**
- * The bytes of a file. Pipes are read too; folders, terminals and other devices, which may never end, are not.
+ * The bytes of a file, or of a pipe; not of folders, terminals and other devices, which may never end.
  *
  * @throws EvolverError the code that is given where there is no such file, FILE_NOT_READABLE where it is there
  */
 export async function readInput(path: string, errors: ReadErrors): Promise<Uint8Array> {
-  await checkReadable(path, errors);
+  await checkReadable(path, { ...errors, pipes: true });
   try {
     return await readFile(path);
   } catch (error) {
@@ -28,7 +30,7 @@ export async function readInput(path: string, errors: ReadErrors): Promise<Uint8
 
 /** Whether it can be read, without reading it. @throws EvolverError as `readInput` */
 export async function checkReadable(path: string, errors: ReadErrors): Promise<void> {
-  const { code, hint } = errors;
+  const { code, hint, pipes = false } = errors;
   if (path.trim() === "") throw new EvolverError(code, "the name of the file is empty", { hint });
   const shown = resolve(path);
   if (path.includes("\0"))
@@ -36,6 +38,7 @@ export async function checkReadable(path: string, errors: ReadErrors): Promise<v
   try {
     const found = await stat(path);
     if (found.isDirectory()) throw new EvolverError(code, `${shown} is a folder, not a file`, { hint });
+    if (found.isFIFO() && !pipes) throw new EvolverError(code, `${shown} is a pipe, not a file`, { hint });
     if (!found.isFile() && !found.isFIFO())
       throw new EvolverError(code, `${shown} is a device, not a file`, { hint });
     await access(path, constants.R_OK);

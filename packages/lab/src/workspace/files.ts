@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { EvolverError } from "@evolver/base";
+import { GitError } from "./git.ts";
 
 /**
  * Makes a folder and those that it is in, one by one: Node's recursive mkdir never ends where the system says that a folder is
@@ -84,6 +85,11 @@ export function explainFailure(error: unknown, workspace: string): unknown {
       cause: error,
     });
   const refused = REFUSED.includes(code) || /permission denied|read-only file system/i.test(text);
+  if (error instanceof GitError && !refused)
+    return new EvolverError("GIT_FAILED", `Git failed in workspace ${workspace}: ${text}`, {
+      hint: `git -C ${workspace} fsck says what is damaged: bring .git back from a clone or a backup, or use another workspace with --workspace DIR`,
+      cause: error,
+    });
   if (!refused) return error;
   return new EvolverError("OUTPUT_NOT_WRITTEN", `Workspace ${workspace} cannot be written: ${text}`, {
     hint: "name a folder that may be written with --workspace DIR, or change its permissions; nothing that was recorded is lost",

@@ -24,15 +24,23 @@ const ULID_FILE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}\.json$/;
 function recordNames(root: string): string[] {
   const folder = join(root, "records");
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  return namesIn(folder)
     .filter((name) => name.endsWith(".json"))
     .toSorted();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw notReadable(folder, error);
+  }
 }
 
 /**
  * Reads the records of a workspace that need not be open.
  *
- * @throws EvolverError WORKSPACE_NOT_FOUND, RECORD_CORRUPT, RECORD_MISSING
+ * @throws EvolverError WORKSPACE_NOT_FOUND, FILE_NOT_READABLE, RECORD_CORRUPT, RECORD_MISSING
  */
 export function readRecords(folder: string): CycleRecord[] {
   const root = resolve(folder);
@@ -47,7 +55,7 @@ export function readRecords(folder: string): CycleRecord[] {
 
 function readRecord(root: string, name: string): CycleRecord {
   const path = join(root, "records", name);
-  const text = readFileSync(path, "utf8");
+  const text = readOwn(path);
   const parse = (candidate: string, hint: string): CycleRecord => parseRecord(candidate, path, hint);
   try {
     return parse(text, "");
@@ -57,6 +65,24 @@ function readRecord(root: string, name: string): CycleRecord {
       restoring(root, `records/${name}`, (candidate) => parse(candidate, "")),
     );
   }
+}
+
+/** A file of the workspace. @throws EvolverError FILE_NOT_READABLE */
+export function readOwn(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw notReadable(path, error);
+  }
+}
+
+function notReadable(path: string, error: unknown): EvolverError {
+  const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
+  const why = isFolder ? "it is a folder" : error instanceof Error ? error.message : String(error);
+  return new EvolverError("FILE_NOT_READABLE", `${path} cannot be read: ${why}`, {
+    hint: isFolder ? "move it out of the workspace" : `change its permissions: chmod u+rX ${path}`,
+    cause: error,
+  });
 }
 
 /** How to get a good version of a damaged file back, if git has one. */

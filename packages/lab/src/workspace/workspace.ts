@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { decodeTime, monotonicFactory } from "ulid";
 import type { CycleRecord } from "./record.ts";
-import { hasOurFiles, readRecords } from "./records.ts";
+import { hasOurFiles, readOwn, readRecords } from "./records.ts";
 import { explainFailure, makeFolder, writeWhole } from "./files.ts";
 import { acquireLock } from "./lock.ts";
 import type { Lock } from "./lock.ts";
@@ -102,7 +102,7 @@ export class Workspace {
   /** @throws EvolverError POLICY_INVALID */
   policy(): Policy {
     const path = join(this.root, "policy.json");
-    return existsSync(path) ? parsePolicy(readFileSync(path, "utf8"), path) : DEFAULT_POLICY;
+    return existsSync(path) ? parsePolicy(readOwn(path), path) : DEFAULT_POLICY;
   }
 
   /** An id that sorts after all records', even if the clock went back. */
