@@ -13,21 +13,34 @@ import {
   type WorkgroupLimits,
 } from "@evolver/attention";
 import { buildOf, isModelled, type Device } from "@evolver/device";
-import { openMachine, runLadder, type LadderOptions, type LadderReport } from "@evolver/lab";
+import {
+  openMachine,
+  runLadder,
+  verifyOutputs,
+  type Verified,
+  type LadderOptions,
+  type LadderReport,
+} from "@evolver/lab";
 import { factsOf } from "@evolver/machine";
-import { objectiveCase } from "./cases.ts";
+import { chosenRows, expectedOf, objectiveCase } from "./cases.ts";
 import { countAttention } from "./counters.ts";
 import { openAttentionInput, type AttentionInput } from "./input.ts";
 import { fitOrNull } from "./points.ts";
 import { printClaimCase } from "./shape.ts";
+
+/** Floating-point operations up to which every row is compared: some ten seconds of float64 in JavaScript. */
+const WHOLE_FLOPS = 5e9;
 
 /** @throws EvolverError UNKNOWN_RUNG, INVALID_POINT for a named rung that does not fit, and what the input and the device throw */
 export async function attentionLadder({ input: given, ...options }: LadderOptions): Promise<LadderReport> {
   const input = await openAttentionInput(given as unknown as AttentionInput);
   const machine = await openMachine(given);
   const { problem } = input;
-  const { inputs } = objectiveCase(input, options.seed);
-  const truth = attentionTruth(problem, inputs as { q: Float32Array; k: Float32Array; v: Float32Array });
+  const objective = objectiveCase(input, options.seed);
+  const { inputs } = objective;
+  const flops = forwardFlops(problem);
+  const rows = flops <= WHOLE_FLOPS ? null : chosenRows(problem, options.seed);
+  const { batch, headsQ, seqQ } = problem.shape;
   // Where times are modelled, the points are the machine's, and fit what every CUDA kernel gets.
   const limits = (device: Device): WorkgroupLimits | undefined =>
     isModelled(device.id) ? undefined : limitsOf(device);
@@ -38,7 +51,8 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
       inputTitle: input.title,
       inputs,
       machine,
-      flops: forwardFlops(problem),
+      flops,
+      compared: rows === null ? null : `${rows.size} of ${batch * headsQ * seqQ} rows, which the seed chose`,
       fits: ({ point }, device) => fitOrNull(point, problem, device.subgroupSize, limits(device)) !== null,
       plan({ point }, device) {
         const fitted = fitPoint(point, problem, device.subgroupSize, limits(device));
@@ -47,10 +61,20 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
           machine: device.machine ?? factsOf(machine),
         });
       },
-      verify({ o, lse }) {
-        const outputs = { o: o as Float32Array, lse: lse as Float32Array };
-        const { pass, error, bound } = compareWithTruth(problem, truth, outputs);
-        return { verified: pass, error, bound };
+      openTruth() {
+        if (rows !== null) {
+          const expected = expectedOf(objective);
+          return (outputs) => verifyOutputs(outputs, expected);
+        }
+        const truth = attentionTruth(
+          problem,
+          inputs as { q: Float32Array; k: Float32Array; v: Float32Array },
+        );
+        return ({ o, lse }): Verified => {
+          const outputs = { o: o as Float32Array, lse: lse as Float32Array };
+          const { pass, error, bound } = compareWithTruth(problem, truth, outputs);
+          return { verified: pass, error, bound };
+        };
       },
       count: (bound, seed) => countAttention(bound, { problem, machine, seed, inputs: () => inputs }),
       claims: (rung, sim) => runClaims(sim, rung),

@@ -13,6 +13,7 @@ import {
 } from "@evolver/device";
 import { InvalidArgumentError, Option } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
+import { estimateWork, longCheck } from "../estimate.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
 import { Findings, weigh } from "../findings.ts";
 import { interruptedCode, stopOnSignals } from "../interruption.ts";
@@ -197,6 +198,11 @@ async function checkKernel(
       kernel,
       (device) => {
         const made = exampleLaunch(kernel, device, launchOptions);
+        if (launch === null) {
+          const ir = kernel.build({ subgroup: device.subgroupSize, forwardProgress: device.forwardProgress });
+          const warning = longCheck(estimateWork(ir, made.workgroups, made.args), schedules, exportName);
+          if (warning !== null) progress.line(warning);
+        }
         launch ??= made;
         return { workgroups: made.workgroups, args: made.args as never };
       },

@@ -5,6 +5,7 @@ import { duration, quantity } from "@evolver/base";
 import type { Champion, LadderReport, RungReport } from "@evolver/lab";
 import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
+import { longLadder } from "../estimate.ts";
 import { deviceOption, integer, list, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { openProgress } from "../progress.ts";
@@ -41,11 +42,17 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
   const progress = openProgress();
   try {
+    progress.step(0, 1, "making the data");
     const report = await study.ladder.run({
       device: flags.device,
       input,
       rungs: flags.rungs === undefined ? null : [...new Set(flags.rungs)],
       seed: flags.seed,
+      onWork: (work) => {
+        const warning = longLadder(work, device);
+        if (warning !== null) progress.line(warning);
+        progress.step(0, work.rungs, "computing the reference");
+      },
       onRung: (id, done, total) => progress.step(done, total, id),
     });
     progress.end();
@@ -72,14 +79,18 @@ interface Searched {
 }
 
 function describe(report: LadderReport, searched: Searched): string {
-  const { study, device, deviceName, input, timeKind, profile, rungs } = report;
+  const { study, device, deviceName, input, compared, timeKind, profile, rungs } = report;
   const times =
     timeKind === "measured"
       ? `Times are measured on ${deviceName}; those modelled are for ${profile}.`
       : `Times are modelled for ${profile}.`;
   return [
     `${study} on ${device}: ${input}`,
-    `${times} The table is of this input. Claims are counted on a smaller problem, which each rung names.\n`,
+    `${times} The table is of this input. Claims are counted on a smaller problem, which each rung names.`,
+    ...(compared === null
+      ? []
+      : [`Compared with the reference, which would take too long for all: ${compared}.`]),
+    "",
     ladderTable(rungs, timeKind),
     ...bestOf(report, searched),
     ...rungs.map(describeRung),

@@ -42,8 +42,10 @@ export interface OpenLadder<R extends RungText> {
   fits(rung: R, device: Device): boolean;
   /** @throws EvolverError where it does not fit */
   plan(rung: R, device: Device): Plan;
-  /** Compares the whole output with the truth. */
-  verify(outputs: Readonly<Record<string, AnyTypedArray>>): Verified;
+  /** What part of the output is compared, for people; null for all of it. */
+  readonly compared: string | null;
+  /** Computes the truth, which may take long, and gives what compares an output with it. */
+  openTruth(): (outputs: Readonly<Record<string, AnyTypedArray>>) => Verified;
   /** Counts the rung on the simulator. */
   count(bound: RunnablePlan, seed: number): Promise<CountedPlan>;
   /** @param sim with subgroups as wide as the default machine's */
@@ -69,7 +71,7 @@ export function verifyOutputs(
  */
 export async function runLadder<R extends RungText>(
   ladder: OpenLadder<R>,
-  { device: id, rungs: ids, seed, onRung }: Omit<LadderOptions, "input">,
+  { device: id, rungs: ids, seed, onWork, onRung }: Omit<LadderOptions, "input">,
 ): Promise<LadderReport> {
   const named = ids?.map((each) => findRung(ladder.rungs, each)) ?? null;
   const { machine } = ladder;
@@ -79,12 +81,18 @@ export async function runLadder<R extends RungText>(
   const bound: BoundPlan[] = [];
   try {
     const rungs = named ?? ladder.rungs.filter((rung) => ladder.fits(rung, device));
+    onWork?.({
+      rungs: rungs.length,
+      runs: 1 + (modelled ? 0 : WARM_UP_ROUNDS + ROUNDS),
+      flops: ladder.flops,
+    });
+    const compare = ladder.openTruth();
     const reports: Omit<RungReport, "timeMs" | "tflops">[] = [];
     for (const [done, rung] of rungs.entries()) {
       onRung?.(`${rung.id} ${rung.title}`, done, rungs.length);
       const own = await bind(ladder, rung, device);
       bound.push(own);
-      reports.push({ ...(await verifyRung(ladder, own)), ...(await countRung(ladder, rung, sim, seed)) });
+      reports.push({ ...(await verifyRung(own, compare)), ...(await countRung(ladder, rung, sim, seed)) });
     }
     const measured = modelled ? null : await timeRungs(bound);
     return {
@@ -94,6 +102,7 @@ export async function runLadder<R extends RungText>(
       timeKind: measured === null ? "modelled" : "measured",
       profile: machine.name,
       input: ladder.inputTitle,
+      compared: ladder.compared,
       rungs: reports.map((report, k) => {
         const timeMs = measured?.[k] ?? report.modelledTimeMs;
         return { ...report, timeMs, tflops: ladder.flops / timeMs / 1e9 };
@@ -114,11 +123,14 @@ function bind<R extends RungText>(
   return bindPlan(device, plan(rung, device), { inputs, fill: "nan" });
 }
 
-async function verifyRung<R extends RungText>(ladder: OpenLadder<R>, own: BoundPlan): Promise<Verified> {
+async function verifyRung(
+  own: BoundPlan,
+  compare: ReturnType<OpenLadder<RungText>["openTruth"]>,
+): Promise<Verified> {
   await own.run();
   const outputs: Record<string, AnyTypedArray> = {};
   for (const { name, role } of own.plan.buffers) if (role === "output") outputs[name] = await own.read(name);
-  return ladder.verify(outputs);
+  return compare(outputs);
 }
 
 /** Counters, modelled time and claims, all from the simulator. */

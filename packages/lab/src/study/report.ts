@@ -7,7 +7,7 @@ export interface RungReport {
   readonly id: string;
   readonly title: string;
   readonly idea: string;
-  /** The whole output is within the tolerance of the float64 reference. */
+  /** The output, or the part of it that the report names, is within the tolerance of the float64 reference. */
   readonly verified: boolean;
   /** Largest absolute error, and the largest that passes. */
   readonly error: number;
@@ -41,7 +41,18 @@ export interface LadderReport {
   /** The machine profile behind modelled times. */
   readonly profile: string;
   readonly input: string;
+  /** What part of the output is compared with the reference, for people; null for all of it. */
+  readonly compared: string | null;
   readonly rungs: readonly RungReport[];
+}
+
+/** What there is to do before a ladder ends. */
+export interface LadderWork {
+  readonly rungs: number;
+  /** How often each runs on the device. */
+  readonly runs: number;
+  /** Of one run. */
+  readonly flops: number;
 }
 
 export interface LadderOptions {
@@ -51,6 +62,8 @@ export interface LadderOptions {
   /** Ids, or null for all that fit the device. */
   readonly rungs: readonly string[] | null;
   readonly seed: number;
+  /** Told before the work begins. */
+  readonly onWork?: (work: LadderWork) => void;
   readonly onRung?: (id: string, done: number, total: number) => void;
 }
 
@@ -59,6 +72,8 @@ export interface GuideOptions {
   readonly evidence: string | null;
   /** Where the pictures and pages will lie, as the document links to them. */
   readonly pictures: string;
+  /** Told before the work begins. */
+  readonly onWork?: (work: LadderWork) => void;
   readonly onRung?: (id: string, done: number, total: number) => void;
 }
 
