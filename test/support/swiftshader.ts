@@ -24,6 +24,12 @@ function archive(): string | null {
 
 export const hasSwiftShader = archive() !== null;
 
+/** The environment of a process that opens WebGPU by the npm package `webgpu` alone. */
+export function swiftShaderEnvironment(): NodeJS.ProcessEnv {
+  useSwiftShader();
+  return { ...process.env, LD_LIBRARY_PATH: cache };
+}
+
 /**
  * Points Vulkan's loader at SwiftShader, for every WebGPU device that this process opens from now on. Does nothing if
  * EVOLVER_VULKAN_LOADER names another one already.

@@ -34,14 +34,15 @@ describe("a guarded read", () => {
           unsigned xLength,
           unsigned yLength) {
         const unsigned globalIdX = blockIdx.x * 64u + threadIdx.x;
-        const int difference = int(globalIdX - 1u);
+        const unsigned i = globalIdX;
+        const int difference = int(i - 1u);
         float left = 0.0f;
         if (unsigned(difference) < xLength) {
           left = x[difference];
         }
         const float leftValue = left;
-        if (globalIdX < yLength) {
-          y[globalIdX] = leftValue;
+        if (i < yLength) {
+          y[i] = leftValue;
         }
       }
       "

@@ -109,10 +109,11 @@ describe("a struct in a kernel", () => {
           float* __restrict__ points,
           unsigned* __restrict__ to) {
         const unsigned globalIdX = blockIdx.x * 64u + threadIdx.x;
-        const float2 pointsVector = *reinterpret_cast<const float2*>(&points[i64(globalIdX) * 2LL]);
-        to[i64(globalIdX) * 3LL] = unsigned(floatBits(pointsVector.x + pointsVector.y));
-        to[i64(globalIdX) * 3LL + 1LL] = 4294967295u;
-        to[i64(globalIdX) * 3LL + 2LL] = from_[i64(globalIdX) * 3LL + 2LL];
+        const unsigned i = globalIdX;
+        const float2 pointsVector = *reinterpret_cast<const float2*>(&points[i64(i) * 2LL]);
+        to[i64(i) * 3LL] = unsigned(floatBits(pointsVector.x + pointsVector.y));
+        to[i64(i) * 3LL + 1LL] = 4294967295u;
+        to[i64(i) * 3LL + 2LL] = from_[i64(i) * 3LL + 2LL];
       }
       "
     `);

@@ -46,7 +46,11 @@ export const emitCommand: MakeCommand = async ({ args, finish }) => {
     .addOption(new Option("--target <target>", "language").choices(emitTargetNames).default("js"))
     .addOption(subgroupOption())
     .addOption(workspaceOption("the workspace that has the champion"))
-    .option("--selftest", "add a program that runs the kernel and judges its results (cuda, hip, js)", false)
+    .option(
+      "--selftest",
+      "add a program that runs the kernel and judges its results, for every target",
+      false,
+    )
     .option(
       "-o, --output <file>",
       "write to this file instead of stdout (JavaScript is an ES module: name it .mjs); for microbench also a folder, which gets one file per test",

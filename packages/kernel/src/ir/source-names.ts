@@ -92,6 +92,8 @@ class Around {
   names(offset: number): SourceNames {
     const callee = this.#callee(offset);
     if (callee < 0) return NONE;
+    const bound = this.#destructured(callee);
+    if (bound !== null) return Object.freeze({ ...NONE, whole: bound, callee: this.#text(callee) });
     const end = this.#callEnd(callee);
     const parameter = this.#text(end - 1) === ")" ? this.#parameter(end - 1) : null;
     const target = this.#isWhole(end) ? this.#target(this.#start(callee)) : null;
@@ -124,6 +126,16 @@ class Around {
     if (this.#text(low) !== "(") return -1;
     const before = this.#text(low - 1) === ">" ? this.#typeArguments(low - 1) - 1 : low - 1;
     return this.#isWord(before) ? before : -1;
+  }
+
+  /** The `row` of `const { y: row } = gpu.globalId`, where engines give the place of the property. */
+  #destructured(property: number): string | null {
+    if (this.#text(property + 1) !== ":" || !this.#isWord(property + 2)) return null;
+    let open = property - 1;
+    while (open > 0 && !this.#isOpen(open))
+      open = this.#partner(open) >= 0 ? this.#partner(open) - 1 : open - 1;
+    const isPattern = DECLARES.has(this.#text(open - 1)) && this.#text(this.#partner(open) + 1) === "=";
+    return isPattern ? bare(this.#text(property + 2)) : null;
   }
 
   /** Where `<…>` that ends here begins. */

@@ -261,7 +261,7 @@ describe("the line map", () => {
     const { source, lineMap } = emit(saxpy.build({ subgroup: 32 }), target);
     const lines = source.split("\n");
     expect(lineMap.length).toBe(lines.length);
-    const k = lines.findIndex((line) => /y\[globalIdX\] = fmaf?\(/.test(line));
+    const k = lines.findIndex((line) => /y\[i\] = fmaf?\(/.test(line));
     const location = lineMap[k + 1];
     expect(location?.file).toMatch(/zoo\.ts$/);
     // The line of `y.set(…)`, five below that of `kernel(…)`.

@@ -1,11 +1,18 @@
 /** Self-tests: what they refuse, that they pass for right kernels and fail for wrong ones. */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { emitSelftest, uniformValues, type EmitTarget, type Selftest } from "@evolver/kernel";
+import {
+  buffer,
+  emitSelftest,
+  kernel,
+  u32,
+  uniformValues,
+  type EmitTarget,
+  type Selftest,
+} from "@evolver/kernel";
 import {
   clang,
   compileCuda,
@@ -16,7 +23,11 @@ import {
   type HipRun,
 } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
+import { hasSwiftShader, swiftShaderEnvironment } from "../../../../test/support/swiftshader.ts";
 import { large, saxpy } from "./zoo.ts";
+
+/** Where the npm package webgpu is found. */
+const SCRATCH = join(import.meta.dirname, "..", "..", "..", "..", "node_modules", ".cache");
 
 const n = 1000;
 const x = uniformValues(n, 7);
@@ -45,12 +56,16 @@ function wrongAt(i: number): Float32Array {
   return values;
 }
 
-function runJs(text: string): { status: number | null; output: string } {
-  const folder = mkdtempSync(join(tmpdir(), "evolver-selftest-"));
+function runJs(
+  text: string,
+  env: NodeJS.ProcessEnv = process.env,
+): { status: number | null; output: string } {
+  mkdirSync(SCRATCH, { recursive: true });
+  const folder = mkdtempSync(join(SCRATCH, "selftest-"));
   try {
     const path = join(folder, "saxpy.mjs");
     writeFileSync(path, text);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path], { encoding: "utf8", env });
     return { status, output: stdout + stderr };
   } finally {
     rmSync(folder, { recursive: true });
@@ -58,10 +73,6 @@ function runJs(text: string): { status: number | null; output: string } {
 }
 
 describe("a self-test", () => {
-  it("is refused for WGSL, which has no host", () => {
-    expect(() => source("wgsl")).toThrow(expect.objectContaining({ code: "SELFTEST_TARGET" }));
-  });
-
   it("is refused where it would check nothing", () => {
     const { args, ...rest } = saxpyTest();
     const blind = { ...rest, args: { ...args, y: { length: n, contents: { kind: "zeros" } } } } as const;
@@ -94,6 +105,7 @@ describe("a self-test", () => {
     expect(source("cuda")).toContain("nvcc -O3 -o saxpy saxpy.cu && ./saxpy");
     expect(source("hip")).toContain("hipcc -O3 -o saxpy saxpy.hip && ./saxpy");
     expect(source("js")).toContain("node saxpy.mjs");
+    expect(source("wgsl")).toContain('<script type="module" src="saxpy.mjs">');
   });
 });
 
@@ -108,6 +120,50 @@ describe("in JavaScript", () => {
     const { status, output } = runJs(source("js", saxpyTest(wrongAt(500))));
     expect(output).toMatch(/y\[500\] is .*, not .*; 1 of 1000 are wrong[^]*FAIL saxpy/);
     expect(status).toBe(1);
+  });
+});
+
+const withSwiftShader = requireOptional("SwiftShader", hasSwiftShader, "npm install @sparticuz/chromium");
+withSwiftShader("in WGSL, by the WebGPU API alone", () => {
+  const run = (text: string): ReturnType<typeof runJs> => runJs(text, swiftShaderEnvironment());
+
+  it("passes", () => {
+    const { status, output } = run(source("wgsl"));
+    expect(output).toMatch(/y: 1000 elements as expected[^]*PASS saxpy/);
+    expect(status).toBe(0);
+  });
+
+  it("fails by one unit in the last place", () => {
+    const { status, output } = run(source("wgsl", saxpyTest(wrongAt(500))));
+    expect(output).toMatch(/y\[500\] is .*, not .*; 1 of 1000 are wrong[^]*FAIL saxpy/);
+    expect(status).toBe(1);
+  });
+
+  it("says where the device's subgroups are others than the kernel's", () => {
+    const lowest = kernel(
+      "lowest",
+      { params: { x: buffer(u32), y: buffer(u32, "write") }, workgroup: [32] },
+      ({ x, y: out }, gpu) => out.set(gpu.localIndex, gpu.subgroup.min(x.get(gpu.localIndex))),
+    );
+    const values = Uint32Array.from({ length: 32 }, (_, i) => 100 - i);
+    const text = (subgroup: number): string =>
+      emitSelftest(lowest.build({ subgroup }), "wgsl", {
+        title: "the lowest of each subgroup",
+        workgroups: [1, 1, 1],
+        args: {
+          x: { length: 32, contents: { kind: "values", values } },
+          y: {
+            length: 32,
+            contents: { kind: "unset" },
+            expected: { values: values.map((_, i) => 100 - (i | (subgroup - 1))), tolerance: null },
+          },
+        },
+      }).source;
+    expect(run(text(4)).output).toContain("PASS lowest");
+    expect(run(text(32))).toMatchObject({
+      status: 1,
+      output: expect.stringContaining("subgroups have 4 to 4 invocations, and the kernel is built for 32"),
+    });
   });
 });
 

@@ -25,6 +25,8 @@ describe("a whole file", () => {
       //   y: buffer of f32, read_write
       //   n: u32
       // subgroups are warps; buffers must not overlap; build with nvcc or NVRTC, no header needed
+      // launch, with buffers as pointers to memory of the device:
+      //   saxpy<<<workgroups, dim3(256, 1, 1)>>>(a, x, y, n)
 
       extern "C" __global__ void __launch_bounds__(256) saxpy(
           float a,
@@ -32,8 +34,9 @@ describe("a whole file", () => {
           float* __restrict__ y,
           unsigned n) {
         const unsigned globalIdX = blockIdx.x * 256u + threadIdx.x;
-        if (globalIdX < n) {
-          y[globalIdX] = fmaf(a, x[globalIdX], y[globalIdX]);
+        const unsigned i = globalIdX;
+        if (i < n) {
+          y[i] = fmaf(a, x[i], y[i]);
         }
       }
       "
@@ -51,6 +54,17 @@ describe("a whole file", () => {
       //   x: buffer of f32, read
       //   y: buffer of f32, read_write
       //   n: u32
+      // launch, with everything in bind group 0:
+      //   binding 0: storage, read-only: x, elements of f32, a multiple of 4 bytes
+      //   binding 1: storage: y, elements of f32, a multiple of 4 bytes
+      //   binding 2: uniform of 32 bytes, little-endian:
+      //     0: f32 a
+      //     4: u32 n
+      //     8: u32 numWorkgroups.x
+      //     12: u32 numWorkgroups.y
+      //     16: u32 numWorkgroups.z
+      //   numWorkgroups.x, y and z are the workgroups that the kernel shall have. Dispatch at least x * y * z of them, in any shape,
+      //   such as [min(n, 65535), ceil(n / 65535)] for n of them: those that are too many return at once.
 
       @group(0) @binding(0) var<storage, read> x: array<f32>;
       @group(0) @binding(1) var<storage, read_write> y: array<f32>;
@@ -75,8 +89,9 @@ describe("a whole file", () => {
         }
         let workgroupIdX = workgroupIndex % params.numWorkgroupsX;
         let globalIdX = workgroupIdX * 256u + localId.x;
-        if (globalIdX < params.n) {
-          y[globalIdX] = fma(params.a, x[globalIdX], y[globalIdX]);
+        let i = globalIdX;
+        if (i < params.n) {
+          y[i] = fma(params.a, x[i], y[i]);
         }
       }
       "
@@ -95,6 +110,8 @@ describe("a whole file", () => {
       //   y: buffer of f32, read_write
       //   n: u32
       // subgroups are wavefronts; buffers must not overlap
+      // launch, with buffers as pointers to memory of the device:
+      //   saxpy<<<workgroups, dim3(256, 1, 1)>>>(a, x, y, n)
 
       #if defined(__HIPCC_RTC__)
       // hiprtc brings HIP's names with it.
@@ -124,8 +141,9 @@ describe("a whole file", () => {
           float* __restrict__ y,
           unsigned n) {
         const unsigned globalIdX = blockIdx.x * 256u + threadIdx.x;
-        if (globalIdX < n) {
-          y[globalIdX] = fmaf(a, x[globalIdX], y[globalIdX]);
+        const unsigned i = globalIdX;
+        if (i < n) {
+          y[i] = fmaf(a, x[i], y[i]);
         }
       }
       "
@@ -216,9 +234,13 @@ describe("loops, roles, shared memory and subgroups", () => {
         @builtin(workgroup_id) groupId: vec3<u32>,
         @builtin(num_workgroups) gridSize: vec3<u32>,
         @builtin(local_invocation_index) localIndex: u32,
+        @builtin(subgroup_size) subgroupSize: u32,
         @builtin(subgroup_invocation_id) lane: u32,
         @builtin(subgroup_id) subgroupId: u32,
       ) {
+        if (subgroupSize != 32u) {
+          return;
+        }
         let workgroupIndex = groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z);
         if (workgroupIndex >= params.numWorkgroupsX * params.numWorkgroupsY * params.numWorkgroupsZ) {
           return;

@@ -9,6 +9,7 @@ import { loopGuards } from "../../analysis/loops.ts";
 import type { BuiltinName } from "../../ir/builtins.ts";
 import type {
   Block,
+  BuiltinNode,
   ForNode,
   IfNode,
   KernelIR,
@@ -24,7 +25,7 @@ import { Code } from "./code.ts";
 import { infix, parenthesised, prefix, simple, type Expression, type Operand } from "./expression.ts";
 import { finish } from "./finish.ts";
 import { Lines } from "./lines.ts";
-import { loopName } from "./names.ts";
+import { givenName, loopName } from "./names.ts";
 import { noteNumbers } from "./numbers.ts";
 import type { EmitOptions, Emitted } from "./result.ts";
 import type { Target, TargetDefinition } from "./target.ts";
@@ -102,7 +103,7 @@ class Emitter {
         if (code.isUsed(node.result)) values.known(node.result, this.#parameter(node.name));
         return;
       case "builtin":
-        if (code.isUsed(node.result)) values.known(node.result, this.#builtin(node.builtin));
+        if (code.isUsed(node.result)) this.#namedBuiltin(node);
         return;
       case "op": {
         if (!code.isUsed(node.result)) return;
@@ -201,6 +202,16 @@ class Emitter {
   #parameter(name: string): Expression {
     this.#code.used.scalars.add(name);
     return this.#target.inputs.parameter(this.#code.scalarName(name));
+  }
+
+  /** Under the user's name from here on, if it has one. */
+  #namedBuiltin(node: BuiltinNode): void {
+    const expression = this.#builtin(node.builtin);
+    const name = givenName(node, node.result);
+    if (name === null || name === expression.text) return this.#values.known(node.result, expression);
+    const own = this.#code.names.take(name);
+    this.#code.declareValue(own, "u32", expression.text);
+    this.#values.known(node.result, simple(own));
   }
 
   #builtin(builtin: BuiltinName): Expression {

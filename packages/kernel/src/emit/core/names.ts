@@ -113,7 +113,7 @@ export class Names {
 const BY_CALL: Readonly<Record<string, OpName>> = { clamp: "min", dot: "fma" };
 
 /** The name that the user gave to a value, or null. */
-function givenName(node: Node, value: Value): string | null {
+export function givenName(node: Node, value: Value): string | null {
   const results = resultsOf(node);
   const names = namesAt(node.site.location);
   const { callee } = names;

@@ -61,7 +61,8 @@ export function cppEntry(code: Code, target: CppFile): Entry {
       kernel.depth = 0;
       kernel.add("}");
       const helpers = code.helperTexts();
-      file.add(headerComment(ir, target.notes));
+      const notes = [...target.notes, ...launchNotes(code, name, kernelArguments, dynamicSharedBytes)];
+      file.add(headerComment(ir, notes));
       file.add("");
       const below = (): string => [...helpers, kernel.finish(false).source].join("\n");
       for (const text of target.prologue(below)) file.add(`${text}\n`);
@@ -73,6 +74,32 @@ export function cppEntry(code: Code, target: CppFile): Entry {
       return { grid, kernelArguments, dynamicSharedBytes, compileOptions };
     },
   };
+}
+
+/** How to launch the kernel from any host, for the comment at the top. */
+function launchNotes(
+  { ir }: Code,
+  name: string,
+  kernelArguments: readonly string[],
+  dynamicSharedBytes: number,
+): string[] {
+  const block = `dim3(${ir.workgroupSize.join(", ")})`;
+  const shared = dynamicSharedBytes > 0 ? `, ${dynamicSharedBytes}` : "";
+  return [
+    "launch, with buffers as pointers to memory of the device:",
+    `  ${name}<<<workgroups, ${block}${shared}>>>(${kernelArguments.join(", ")})`,
+    ...(kernelArguments.some((argument) => argument.startsWith("numWorkgroups."))
+      ? [
+          "  numWorkgroups.x, y and z are the workgroups that the kernel shall have. Launch at least x * y * z of them, in any shape: those",
+          "  that are too many return at once.",
+        ]
+      : []),
+    ...(dynamicSharedBytes > 0
+      ? [
+          `  and before, allow so many bytes of dynamic shared memory: the function's attribute MaxDynamicSharedMemorySize`,
+        ]
+      : []),
+  ];
 }
 
 /** Writes the function's signature, and gives what to pass to it. */

@@ -1,13 +1,14 @@
 /** Self-tests: a kernel with a program around it that a person builds and runs by hand. */
 
-import { EvolverError } from "@evolver/base";
+import { assertNever, EvolverError } from "@evolver/base";
 import type { KernelIR } from "../../ir/nodes.ts";
 import { emit } from "../emit.ts";
-import type { Emitted } from "../core/result.ts";
+import type { Emitted, EmitOptions } from "../core/result.ts";
 import { NATIVE_GRID } from "../cpp/hosts.ts";
 import type { EmitTarget } from "../targets.ts";
 import { cppSelftest } from "./cpp.ts";
 import { jsSelftest } from "./js.ts";
+import { wgslSelftest } from "./wgsl.ts";
 import { checkSelftest, withLengths, type Selftest } from "./spec.ts";
 
 /** A self-test's file, in place of the kernel's own. */
@@ -15,11 +16,10 @@ export type EmittedSelftest = Pick<Emitted, "target" | "source" | "entryPoint" |
 
 /**
  * A kernel and a program that tests it, in one file: `nvcc k03.cu && ./a.out`, `hipcc k03.hip && ./a.out`,
- * `node k03.mjs`.
+ * `node k03.mjs`; for WGSL a module for pages and for Node with the package `webgpu`.
  *
  * @param file the file's name without extension, for the command in its header
- * @throws EvolverError SELFTEST_TARGET for WGSL, which has no host; SELFTEST_INVALID, SELFTEST_TOO_LARGE, SELFTEST_EMPTY;
- *   and what `emit` throws
+ * @throws EvolverError SELFTEST_INVALID, SELFTEST_TOO_LARGE, SELFTEST_EMPTY, and what `emit` throws
  */
 export function emitSelftest(
   ir: KernelIR,
@@ -27,11 +27,6 @@ export function emitSelftest(
   selftest: Selftest,
   file = ir.name,
 ): EmittedSelftest {
-  if (target === "wgsl") {
-    throw new EvolverError("SELFTEST_TARGET", "WGSL has no host program, so it has no self-test of its own", {
-      hint: "run the kernel with --device webgpu, or write a self-test for cuda, hip or js",
-    });
-  }
   checkSelftest(ir, selftest);
   const complete = withLengths(ir, selftest);
   const [x, y, z] = selftest.workgroups;
@@ -42,11 +37,26 @@ export function emitSelftest(
     );
   }
   const grid = y > NATIVE_GRID.y || z > NATIVE_GRID.z ? "linear" : "native";
-  const emitted = emit(ir, target, target === "js" ? {} : { grid });
-  const source =
-    target === "js"
-      ? jsSelftest(ir, emitted, complete, file)
-      : cppSelftest(ir, emitted, target, complete, file);
+  const emitted = emit(ir, target, OPTIONS[target] ?? { grid });
+  const source = sourceOf(ir, emitted, complete, file);
   const { entryPoint, lowering, subgroupSize } = emitted;
   return { target, source, entryPoint, lowering, subgroupSize };
+}
+
+/** WGSL numbers workgroups itself, and not every browser tells an invocation its subgroup. */
+const OPTIONS: Partial<Record<EmitTarget, EmitOptions>> = { js: {}, wgsl: { subgroupId: "computed" } };
+
+function sourceOf(ir: KernelIR, emitted: Emitted, selftest: Selftest, file: string): string {
+  const { target } = emitted;
+  switch (target) {
+    case "js":
+      return jsSelftest(ir, emitted, selftest, file);
+    case "wgsl":
+      return wgslSelftest(ir, emitted, selftest, file);
+    case "cuda":
+    case "hip":
+      return cppSelftest(ir, emitted, target, selftest, file);
+    default:
+      return assertNever(target, "target");
+  }
 }

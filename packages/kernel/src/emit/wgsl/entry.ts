@@ -5,10 +5,10 @@
 
 import type { BuiltinName } from "../../ir/builtins.ts";
 import type { KernelIR } from "../../ir/nodes.ts";
-import type { WordType } from "../../ir/types.ts";
+import { elementBytes, type WordType } from "../../ir/types.ts";
 import type { Code } from "../core/code.ts";
 import { headerComment } from "../core/finish.ts";
-import type { Lines } from "../core/lines.ts";
+import { Lines } from "../core/lines.ts";
 import { builtinName } from "../core/names.ts";
 import type { Emitted, StorageBinding, UniformField } from "../core/result.ts";
 import type { Entry } from "../core/target.ts";
@@ -43,10 +43,12 @@ export function wgslEntry(code: Code, memory: WgslMemory, extensions: Extensions
         file.add("diagnostic(off, subgroup_uniformity);");
         file.add("");
       }
-      file.add(headerComment(ir));
+      const declarations = new Lines();
+      const bindings = writeBindings(declarations, code, memory);
+      const uniform = writeUniform(declarations, code, bindings.length);
+      file.add(headerComment(ir, launchNotes(code, extensions, { bindings, uniform })));
       file.add("");
-      const bindings = writeBindings(file, code, memory);
-      const uniform = writeUniform(file, code, bindings.length);
+      file.append(declarations);
       for (const shared of ir.shared) {
         const type = memory.arrayType(shared, shared.length);
         file.add(`var<workgroup> ${code.memoryName(shared)}: ${type};`, ir.site);
@@ -63,6 +65,61 @@ export function wgslEntry(code: Code, memory: WgslMemory, extensions: Extensions
     },
   };
 }
+
+/** How to launch the kernel from any host, for the comment at the top. */
+function launchNotes(
+  code: Code,
+  extensions: Extensions,
+  { bindings, uniform }: Pick<Emitted, "bindings" | "uniform">,
+): string[] {
+  const { ir } = code;
+  const [x, y, z] = ir.workgroupSize;
+  const features = [extensions.f16 && '"shader-f16"', extensions.subgroups && '"subgroups"'].filter(
+    (it) => it !== false,
+  );
+  const limits = [
+    x * y * z > DEFAULT_INVOCATIONS && `maxComputeInvocationsPerWorkgroup ${x * y * z}`,
+    wgslSharedBytes(ir) > DEFAULT_SHARED_BYTES && `maxComputeWorkgroupStorageSize ${wgslSharedBytes(ir)}`,
+    bindings.length > DEFAULT_BUFFERS && `maxStorageBuffersPerShaderStage ${bindings.length}`,
+  ].filter((it) => it !== false);
+  const { subgroupSize } = ir;
+  return [
+    "launch, with everything in bind group 0:",
+    ...bindings.map(
+      ({ name, binding, element, readOnly, minBytes }) =>
+        `  binding ${binding}: storage${readOnly ? ", read-only" : ""}: ${name}, elements of ${element}, a multiple of ${Math.max(minBytes, WORD_BYTES)} bytes`,
+    ),
+    ...(uniform === null
+      ? []
+      : [
+          `  binding ${uniform.binding}: uniform of ${uniform.bytes} bytes, little-endian:`,
+          ...uniform.fields.map(({ name, type, offset }) => `    ${offset}: ${type} ${name}`),
+        ]),
+    ...(isLinear(code)
+      ? [
+          "  numWorkgroups.x, y and z are the workgroups that the kernel shall have. Dispatch at least x * y * z of them, in any shape,",
+          "  such as [min(n, 65535), ceil(n / 65535)] for n of them: those that are too many return at once.",
+        ]
+      : ["  dispatch the workgroups that the kernel shall have, at most 65535 per axis"]),
+    ...(features.length === 0 ? [] : [`  device with the features ${features.join(" and ")}`]),
+    ...(limits.length === 0 ? [] : [`  device with the limits ${limits.join(", ")}`]),
+    ...(extensions.subgroups
+      ? [
+          `  subgroups of ${subgroupSize}: adapter.info.subgroupMinSize and subgroupMaxSize say what a device has. With others the kernel`,
+          "  returns at once and writes nothing.",
+        ]
+      : []),
+  ];
+}
+
+/** As WebGPU counts shared memory: each variable in multiples of 16 bytes. */
+export const wgslSharedBytes = ({ shared }: KernelIR): number =>
+  shared.reduce((sum, { element, length }) => sum + Math.ceil((length * elementBytes(element)) / 16) * 16, 0);
+
+/** What every WebGPU device has without being asked for more. */
+const DEFAULT_INVOCATIONS = 256;
+const DEFAULT_SHARED_BYTES = 16_384;
+const DEFAULT_BUFFERS = 8;
 
 function writeBindings(file: Lines, code: Code, memory: WgslMemory): StorageBinding[] {
   const bindings: StorageBinding[] = [];
@@ -134,6 +191,7 @@ function writeSignature(file: Lines, code: Code, name: string, hasSubgroups: boo
     (uses("localId") || uses("globalId")) && "@builtin(local_invocation_id) localId: vec3<u32>",
     (used.has("localIndex") || compute.subgroupId || compute.lane) &&
       "@builtin(local_invocation_index) localIndex: u32",
+    hasSubgroups && "@builtin(subgroup_size) subgroupSize: u32",
     used.has("lane") && !compute.lane && "@builtin(subgroup_invocation_id) lane: u32",
     used.has("subgroupId") && !compute.subgroupId && "@builtin(subgroup_id) subgroupId: u32",
   ].filter((text) => text !== false);
@@ -146,6 +204,7 @@ function writeIndices(file: Lines, code: Code, hasSubgroups: boolean): void {
   const ir: KernelIR = code.ir;
   const used = code.used.builtins;
   const declare = (name: string, text: string): void => file.add(`let ${name} = ${text};`, ir.site);
+  if (hasSubgroups) file.add(`if (subgroupSize != ${ir.subgroupSize}u) {\n  return;\n}`);
   const linear = "groupId.x + gridSize.x * (groupId.y + gridSize.y * groupId.z)";
   if (isLinear(code)) {
     declare("workgroupIndex", linear);

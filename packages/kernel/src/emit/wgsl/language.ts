@@ -14,7 +14,7 @@ import { wgslHelpers } from "./helpers.ts";
 /** The names of the entry point's own parameters, and of functions that are called by their own names. */
 const TAKEN_NAMES: readonly string[] = [
   ...(
-    "groupId gridSize localId Params workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin " +
+    "groupId gridSize localId subgroupSize Params workgroupBarrier storageBarrier workgroupUniformLoad subgroupAdd subgroupMin " +
     "subgroupMax subgroupInclusiveAdd subgroupExclusiveAdd subgroupAny subgroupAll subgroupBallot subgroupBroadcast " +
     "subgroupBroadcastFirst subgroupShuffle subgroupShuffleXor subgroupShuffleUp subgroupShuffleDown"
   ).split(" "),
