@@ -1,5 +1,7 @@
 /** Flash attention as strategies: the problem, its float64 reference, the kernels and their ladder. */
 
+/** Draws data, as `randomInputs` does. */
+export { Random } from "@evolver/base";
 export * from "./attention.ts";
 export { attentionPlan, type AttentionBufferTypes, type AttentionPlanOptions } from "./attention-plan.ts";
 export * from "./inputs.ts";
