@@ -59,7 +59,7 @@ const functions: Readonly<Record<BoundedOp, Measured>> = {
 const WORKGROUP = 64;
 
 /** Some numbers of every exponent, all around 1, multiples of π / 2 and their neighbours, and the ends. */
-export function points(perExponent: number): Float32Array<ArrayBuffer> {
+function points(perExponent: number): Float32Array<ArrayBuffer> {
   const bits: number[] = [];
   let state = 12345;
   for (let exponent = 1; exponent < 255; exponent++)

@@ -15,7 +15,7 @@ type FieldType<F extends Fields> = F[keyof F]["type"];
 type IsUnion<T, All = T> = T extends unknown ? ([All] extends [T] ? false : true) : never;
 
 /** What the buffer holds. */
-export type StructElement<F extends Fields> =
+type StructElement<F extends Fields> =
   true extends IsUnion<FieldType<F>> ? "u32" : Extract<FieldType<F>, WordType>;
 
 /** A struct on the host: a number for each field. */

@@ -96,24 +96,13 @@ class InvariantFinder {
     const node = this.#inside.get(value.id);
     if (node === null || node === undefined) return null;
     const [a, b] = node.operands as [Value, Value];
-    switch (node.op) {
-      case "toIndex":
-      case "toI32":
-      case "toU32":
-        return a.type === "f32" ? null : this.factor(a);
-      case "add":
-        return combined(this.factor(a), this.factor(b), (x, y) => (x + y) | 0);
-      case "sub":
-        return combined(this.factor(a), this.factor(b), (x, y) => (x - y) | 0);
-      case "mul":
-        return this.#scaled(a, this.#constant(b)) ?? this.#scaled(b, this.#constant(a));
-      case "shl": {
-        const by = this.#constant(b);
-        return by === undefined ? null : this.#scaled(a, 1 << by);
-      }
-      default:
-        return null;
-    }
+    const { op } = node;
+    if (op === "toIndex" || op === "toI32" || op === "toU32") return a.type === "f32" ? null : this.factor(a);
+    if (op === "add") return combined(this.factor(a), this.factor(b), (x, y) => (x + y) | 0);
+    if (op === "sub") return combined(this.factor(a), this.factor(b), (x, y) => (x - y) | 0);
+    if (op === "mul") return this.#scaled(a, this.#constant(b)) ?? this.#scaled(b, this.#constant(a));
+    const by = op === "shl" ? this.#constant(b) : undefined;
+    return by === undefined ? null : this.#scaled(a, 1 << by);
   }
 
   /** The nodes inside the loop that a value is computed by, in their order. */

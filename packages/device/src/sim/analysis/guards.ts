@@ -88,25 +88,16 @@ function sourcesOf(
       other: false,
       ...source,
     });
-    switch (node?.kind) {
-      case "const":
-        return only({});
-      case "param":
-        return only(given.has(node.name) ? { param: true } : {});
-      case "builtin":
-      case "for":
-        return only({ place: true });
-      case "op": {
-        const parts = node.operands.map(of);
-        return {
-          place: parts.some(({ place }) => place),
-          param: parts.some(({ param }) => param),
-          other: parts.some(({ other }) => other),
-        };
-      }
-      default:
-        return only({ other: true });
-    }
+    if (node?.kind === "const") return only({});
+    if (node?.kind === "param") return only(given.has(node.name) ? { param: true } : {});
+    if (node?.kind === "builtin" || node?.kind === "for") return only({ place: true });
+    if (node?.kind !== "op") return only({ other: true });
+    const parts = node.operands.map(of);
+    return {
+      place: parts.some(({ place }) => place),
+      param: parts.some(({ param }) => param),
+      other: parts.some(({ other }) => other),
+    };
   };
   const of = (value: Value): Sources => {
     let sources = known.get(value.id);

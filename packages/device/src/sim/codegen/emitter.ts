@@ -17,7 +17,7 @@ import type {
 import { blocksOf, ops } from "@evolver/kernel";
 import { analyseLanes } from "../analysis/lanes.ts";
 import type { LaneAnalysis } from "../analysis/lanes.ts";
-import { openLimits } from "../analysis/ranges.ts";
+import { openLimits } from "../analysis/limits.ts";
 import { Slots, findUses } from "../analysis/registers.ts";
 import type { Uses } from "../analysis/registers.ts";
 import { positionName } from "../runtime/counting.ts";

@@ -4,6 +4,7 @@
  * result, an address or a decision is reported there (runtime/shadows.ts). Only values that the analysis names have one.
  */
 
+import { assertNever } from "@evolver/base";
 import type {
   ForNode,
   KernelIR,
@@ -84,7 +85,25 @@ export class ShadowWriter {
         return this.#use(node, [node.index], scope, `is an index into ${node.barrier.name}`);
       case "awaitPhase":
         return this.#use(node, [node.index, node.parity], scope, `decides the wait for ${node.barrier.name}`);
+      case "const":
+      case "param":
+      case "builtin":
+      case "load":
+      case "store":
+      case "uniformLoad":
+      case "varGet":
+      case "while":
+      case "break":
+      case "continue":
+      case "roles":
+      case "barrier":
+      case "commitCopies":
+      case "awaitCopies":
+      case "comment":
+      case "trace":
+        return;
       default:
+        return assertNever(node, "node");
     }
   }
 

@@ -41,7 +41,7 @@ function compare(name, actual, expected, relative, absolute) {
 }
 `.trim();
 
-export const buffersOf = (ir: KernelIR): BufferParam[] =>
+const buffersOf = (ir: KernelIR): BufferParam[] =>
   ir.params.filter((param): param is BufferParam => param.kind === "buffer");
 
 /** The object `selftestArgs`: numbers and typed arrays by name. */
