@@ -35,7 +35,7 @@ query. Decoding has a single query; packed, it fills as many rows as the group h
     },
   ],
   found: `Packing saves more than reads. Rows of a tile that do not exist are computed like the others, so that decoding
-this by index takes 1,096,704 floating-point operations, and packed 274,944. Where there are enough queries to fill tiles,
+this by index takes 1,127,424 floating-point operations, and packed 282,624. Where there are enough queries to fill tiles,
 packing saves nothing, except under a causal mask: for 64 queries of 4 heads on one key head, 540,672 bytes of K and V instead of
 589,824, since eight rows are two positions and not eight. The price is a division by the size of the group for each row: 216,704
 arithmetic instructions instead of 213,760.`,

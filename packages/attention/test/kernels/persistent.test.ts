@@ -273,7 +273,8 @@ describe("how many workgroups", () => {
     ];
     expect([before.barriers, before.issuedArithmetic]).toEqual([64, 103_296]);
     expect([after.barriers, after.issuedArithmetic]).toEqual([134, 107_048]);
-    for (const name of ["globalReadBytes", "globalWriteBytes", "globalSectors", "flops"] as const)
+    expect([before.globalSectors, after.globalSectors]).toEqual([7168, 7204]);
+    for (const name of ["globalReadBytes", "globalWriteBytes", "flops"] as const)
       expect(after[name]).toBe(before[name]);
     await sim.close();
   });
