@@ -42,7 +42,7 @@ export interface Exploration {
   readonly warnings: readonly Finding[];
   /** Of the first launch. */
   readonly counters: Counters | null;
-  /** How many launches there were: small kernels whose invocations talk through atomics get more than one per schedule. */
+  /** How many launches there were: small kernels whose invocations talk through atomics or phase barriers get more than one per schedule. */
   readonly launches: number;
   /** Where blocks begin that never ran, so that nothing is known of them. */
   readonly neverRan: readonly SourceLocation[];
@@ -73,6 +73,8 @@ export async function explore<P extends Params>(
       const seed = schedule === 1 ? undefined : deriveSeed(schedule, "schedule", turn);
       const ran = await launchOnce(kernel, launch, seen, { ...options, schedule, schedules, seed });
       if (ran === null) return seen.result(false);
+      // What took so long once would take as long again.
+      if (ran.endless) return seen.result(true);
       instructions += ran.instructions;
       if (seed === undefined || !ran.varies) break;
     }
@@ -84,6 +86,7 @@ interface Ran {
   readonly instructions: number;
   /** Whether another seed may make another result. */
   readonly varies: boolean;
+  readonly endless: boolean;
 }
 
 interface OneLaunch
@@ -123,7 +126,7 @@ async function launchOnce<P extends Params>(
     const { findings, counters } = await program.run(made);
     const contents = await snapshot(program.ir, made.args as Readonly<Record<string, unknown>>);
     seen.add(findings, counters, program.observed, contents);
-    return { instructions: device.instructions, varies: program.hasAtomics };
+    return { instructions: device.instructions, varies: program.varies, endless: program.observed.endless };
   } catch (error) {
     if (!(error instanceof SimulationAborted)) throw error;
     seen.add(error.findings, null, program?.observed ?? null, null);

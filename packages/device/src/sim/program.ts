@@ -47,6 +47,8 @@ export interface Observed {
   readonly blocks: readonly { readonly location: SourceLocation; readonly ran: boolean }[];
   /** Of each atomic operation: where it is, and a number that is the same where it returned the same; 0 where nobody uses that. */
   readonly atomics: readonly ObservedAtomic[];
+  /** Whether one was stopped after `maxSteps` iterations of a loop. */
+  readonly endless: boolean;
 }
 
 interface Compiled {
@@ -87,6 +89,7 @@ export class SimProgram<P extends Params> implements Program<P> {
   #origins: ReadonlySet<Node> = new Set();
   #watchesGuards = false;
   #compiled: Compiled | null = null;
+  #endless = false;
 
   constructor(device: BufferOwner, state: SimState, ir: KernelIR) {
     this.ir = ir;
@@ -123,6 +126,7 @@ export class SimProgram<P extends Params> implements Program<P> {
         ran = await this.#runOnce(resolved);
       }
     const { findings, counters, gathered } = ran;
+    this.#endless ||= gathered.endless;
     for (const trace of gathered.traces) options.onTrace(trace);
     if (gathered.tracesLeftOut > 0 && options.maxTraces > 0)
       console.warn(`${this.ir.name}: ${gathered.tracesLeftOut} more traces, which maxTraces leaves out`);
@@ -175,10 +179,11 @@ export class SimProgram<P extends Params> implements Program<P> {
     const common = this.#bindGlobal(code.memories, resolved, counts);
     const gathered = new Gathered();
     const { seed, maxSteps, maxTraces } = options;
+    const withClocks = this.#raceMode === "clocks";
     const facts = {
       ...{ report, gathered, time, sites, workgroups, maxTraces },
       phaseBarriers: this.ir.phaseBarriers,
-      withClocks: this.#raceMode === "clocks",
+      withClocks,
       guards: this.#watchedGuards,
     };
     const known = code.memories.map((): ReleasedClocks => new Map());
@@ -193,7 +198,7 @@ export class SimProgram<P extends Params> implements Program<P> {
           : this.#bindShared(memory, shared, counts[i] as Float64Array),
       );
       const released = known.map((clocks, i) => (common[i] === null ? new Map() : clocks));
-      const weak = random === null ? null : new WeakMemory(time, random, histories);
+      const weak = random === null ? null : new WeakMemory(time, random, { histories, released, withClocks });
       const runtime = new Runtime({ ...facts, bindings, subgroups, released, weak });
       return { runtime, memories: bindings.map(memoryRecord), subgroups, shared };
     });
@@ -301,14 +306,14 @@ export class SimProgram<P extends Params> implements Program<P> {
     });
   }
 
-  /** Whether invocations can tell each other something without a race, so that results may depend on who comes first. */
-  get hasAtomics(): boolean {
-    return this.#accesses.atomics;
+  /** Whether subgroups or workgroups can tell each other something between barriers, so that another order may do something else. */
+  get varies(): boolean {
+    return this.#accesses.atomics || this.ir.phaseBarriers.length > 0;
   }
 
   /** What the launches so far did, with the option `observe`. */
   get observed(): Observed {
-    if (this.#compiled === null) return { blocks: [], atomics: [] };
+    if (this.#compiled === null) return { blocks: [], atomics: [], endless: false };
     const { code, ran, returned } = this.#compiled;
     const isKnown = (block: number): boolean => block < 0 || ran[block] === 1;
     const blocks = code.blocks.flatMap(({ first, outer }, i) =>
@@ -320,7 +325,7 @@ export class SimProgram<P extends Params> implements Program<P> {
       const writes = atomicAccess[node.op] !== "read";
       return [{ location, memory: node.memory.name, writes, sum: returned[i] as number }];
     });
-    return { blocks, atomics };
+    return { blocks, atomics, endless: this.#endless };
   }
 
   #compile(): Compiled {

@@ -166,6 +166,48 @@ describe("what orders nothing", () => {
     expect(kindsOf(await zeroed(passes("release"), 1, 4, { schedules: 10 }))).toEqual([]);
   });
 
+  test("an acquiring load learns what was released, and not what else was written", async () => {
+    const relay = (order: "relaxed" | "release") =>
+      kernel(
+        "relay",
+        { params: { cells: buffer(atomic(u32)), out: buffer(u32, "write") }, workgroup: [4] },
+        ({ cells, out }, gpu) =>
+          gpu.if(gpu.localIndex.eq(0), () =>
+            gpu.if(
+              gpu.workgroupIndex.eq(0),
+              () => {
+                cells.set(2, 9);
+                cells.set(3, 1, { order });
+              },
+              () => {
+                const raised = cells.get(3, acquire);
+                gpu.if(raised.eq(1).and(cells.get(2).eq(0)), () => out.set(1_000_000, 1));
+              },
+            ),
+          ),
+      );
+    expect(kindsOf(await zeroed(relay("relaxed"), 2, 4, { schedules: 6 }))).toEqual(["out-of-bounds"]);
+    expect(kindsOf(await zeroed(relay("release"), 2, 4, { schedules: 10 }))).toEqual([]);
+  });
+
+  test("what one has seen, those do not go behind that come after it", async () => {
+    const chain = kernel(
+      "chain",
+      { params: { cells: buffer(atomic(u32)), out: buffer(u32, "write") }, workgroup: [4] },
+      ({ cells, out }, gpu) =>
+        gpu.if(gpu.localIndex.eq(0), () => {
+          gpu.if(gpu.workgroupIndex.eq(0), () => void cells.set(0, 1));
+          gpu.if(gpu.workgroupIndex.eq(1), () => gpu.if(cells.get(0).eq(1), () => cells.set(1, 1, release)));
+          gpu.if(gpu.workgroupIndex.eq(2), () =>
+            gpu.if(cells.get(1, acquire).eq(1), () =>
+              gpu.if(cells.get(0).eq(0), () => out.set(1_000_000, 1)),
+            ),
+          );
+        }),
+    );
+    expect(kindsOf(await zeroed(chain, 3, 4, { schedules: 12 }))).toEqual([]);
+  });
+
   test("each place has one order, and a barrier shows what is before it", async () => {
     const twice = kernel(
       "twice",
@@ -225,6 +267,34 @@ describe("what orders nothing", () => {
     expect(kindsOf(await zeroed(publish(9), 1, 4))).toEqual(["data-race"]);
     expect(kindsOf(await zeroed(publish(0), 1, 4, { schedules: 10 }))).toEqual([]);
   });
+});
+
+test("kernels with phase barriers are launched in several orders, too", async () => {
+  const hasty = kernel(
+    "hasty",
+    { params: { out: buffer(u32, "write") }, workgroup: ({ subgroup }) => [2 * subgroup] },
+    ({ out }, gpu) => {
+      const width = gpu.subgroupSize;
+      const slots = gpu.shared(u32, [2, width]);
+      const full = gpu.phaseBarriers({ count: 2, arrivals: width });
+      const fill = () =>
+        gpu.for({ from: 0, to: 3 }, (n) => {
+          slots.set(n.and(1), gpu.lane, n);
+          full.arrive(n.and(1));
+        });
+      const take = () =>
+        gpu.for({ from: 0, to: 2 }, (n) => {
+          full.wait(n, 0);
+          out.set(gpu.lane, slots.get(n, gpu.lane));
+        });
+      gpu.roles([
+        { name: "fill", subgroups: 1, body: fill },
+        { name: "take", subgroups: 1, body: take },
+      ]);
+    },
+  );
+  // Whoever is late misses the phase; whoever is early reads what is overwritten.
+  expect(kindsOf(await zeroed(hasty, 1, 32)).toSorted()).toEqual(["data-race", "deadlock"]);
 });
 
 describe("waiting", () => {

@@ -470,27 +470,6 @@ describe("waits without an end", () => {
     },
   );
 
-  negative(
-    "a loop that never ends",
-    "deadlock",
-    ["gpu.while("],
-    ({ n }, gpu) => {
-      gpu.while(
-        () => n.gt(0),
-        () => {},
-      );
-    },
-    ({ n }, gpu) => {
-      const left = gpu.var(u32, n);
-      gpu.while(
-        () => left.get().gt(0),
-        () => left.set(left.get().sub(1)),
-      );
-    },
-    { maxSteps: 100_000 },
-    (finding) => expect(finding.message).toContain("100000 loop iterations"),
-  );
-
   test("waiting for a long computation of another subgroup is no deadlock", async () => {
     const { findings, flags } = await simulate(({ flags }, gpu) => {
       gpu.if(

@@ -46,6 +46,23 @@ describe("lanes beyond the ends of the subgroup", () => {
   });
 
   negative(
+    "a scan without a branch: what a product or a mask with 0 leaves is determined",
+    "inactive-lane-read",
+    ["const below = gpu.subgroup.shuffleUp(a.get(gpu.localIndex).toU32(), 1)"],
+    ({ a, b }, gpu) => {
+      const below = gpu.subgroup.shuffleUp(a.get(gpu.localIndex).toU32(), 1);
+      b.set(gpu.localIndex, below.mul(gpu.lane.min(1).add(1)).toF32());
+    },
+    ({ a, b }, gpu) => {
+      const below = gpu.subgroup.shuffleUp(a.get(gpu.localIndex).toU32(), 1);
+      const keep = gpu.lane.min(1);
+      const masked = below.and(gpu.constant(u32, 0).sub(keep));
+      const full = below.or(keep.sub(1));
+      b.set(gpu.localIndex, below.mul(keep).add(masked).add(full).toF32());
+    },
+  );
+
+  negative(
     "a reduction towards lane 0 of which another lane's sum is used",
     "inactive-lane-read",
     ["t.add(gpu.subgroup.shuffleDown(t.get(), d))"],

@@ -90,15 +90,15 @@ export function atomicFunction(
     ${checksInitialised && op !== "store" ? `if (${target.name}.writeTime[element] < time.workgroupStart) findings.uninitialised(${accessRecord(target, "atomic")});` : ""}
     ${checksInitialised && writes ? `${target.name}.writeTime[element] = time.now;` : ""}
     const old = ${options.weak && !writes ? `weak.load(${target.number}, element, data[element], subgroup, lane)` : "data[element]"}${node.operands.length > 0 ? ", x = registers[place.operand0 + lane]" : ""}${node.operands.length > 1 ? ", y = registers[place.operand1 + lane]" : ""};
-    ${orders ? `${name}_element.element = element;\norder.atomic(subgroup, lane, ${name}_element, ${ordered}, time.now);` : ""}
+    ${writes && options.weak ? `${op === "compareExchange" ? "if (old === x) " : ""}weak.wrote(${target.number}, element, old, subgroup, lane);` : ""}
+    ${orders ? `${name}_element.element = element;\norder.atomic(subgroup, lane, ${name}_element, ${ordered}, ${options.weak && !writes ? "weak.older" : "null"});` : ""}
     ${
       writes
         ? `data[element] = ${newValue(op, memory.element)};
-    if (data[element] !== old) time.changes++;
-    ${options.weak ? `weak.wrote(${target.number}, element, old, subgroup, lane);` : ""}`
+    if (data[element] !== old) time.changes++;`
         : ""
     }
-    ${options.weak && acquires ? "weak.acquired(subgroup, lane);" : ""}
+    ${options.weak && acquires && !clocks ? "weak.acquired(subgroup, lane);" : ""}
     ${node.result ? "registers[place.result + lane] = old;" : ""}
     ${node.result && options.observe ? "returned[place.site] = (returned[place.site] + mixNumber(element, old)) | 0;" : ""}
   }

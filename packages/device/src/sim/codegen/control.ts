@@ -15,9 +15,9 @@ import type {
   VarGetNode,
   VarNode,
   VarSetNode,
-  Variable,
   WhileNode,
 } from "@evolver/kernel";
+import { loopStateOf } from "../analysis/loop-state.ts";
 import { LaneCounters } from "./lane-counters.ts";
 import type { Emitter } from "./emitter.ts";
 import type { BlockWriter, LoopScope, Scope } from "./scopes.ts";
@@ -207,41 +207,29 @@ export class ControlFlow {
   }
 
   /**
-   * Notices when an iteration of a loop that looks at memory left everything as it was: then the loop goes round for ever unless
-   * somebody else changes memory. Returns what writes the comparison, at the beginning of an iteration.
+   * Notices when a loop has come back to where it was twice in the same number of iterations, and memory has not changed: then
+   * it goes round for ever unless somebody else changes memory. It is compared with ever later iterations, so that it may take
+   * any number of them to come round (Brent). Returns what writes the comparison, at the beginning of an iteration.
    */
   #watchIterations(node: WhileNode, lanes: string): () => void {
     const emitter = this.#emitter;
-    const carried = new Map<number, Variable>();
-    const own = new Set<number>();
-    let looks = false;
-    for (const block of blocksOf(node))
-      visitNodes(block, (inner) => {
-        if (inner.kind === "load" || inner.kind === "uniformLoad" || inner.kind === "atomic") looks = true;
-        if (inner.kind === "var") own.add(inner.variable.id);
-        if (inner.kind === "varSet") carried.set(inner.variable.id, inner.variable);
-      });
-    if (!looks) return () => {};
-    const [seen, changes, state] = ["seen", "changes", "state"].map((name) => emitter.name(name)) as [
-      string,
-      string,
-      string,
-    ];
-    emitter.emit(`let ${seen} = -1, ${changes} = -1;`);
+    const { variables, looks, polls } = loopStateOf(node);
+    const [watch, state] = [emitter.name("watch"), emitter.name("state")];
+    emitter.emit(`const ${watch} = new LoopWatch();`);
     return () => {
-      const parts = [...carried.values()]
-        .filter(({ id }) => !own.has(id))
-        .map((variable) => {
-          if (emitter.lanes.uniformVariable[variable.id] === true)
-            return `${state} = mixNumber(${state}, ${emitter.variableName(variable)});`;
-          const { at } = emitter.variableRegisters(variable);
-          return `${state} = mixLanes(${state}, subgroup.u32, ${at});`;
-        });
-      emitter.emit(`let ${state} = ${lanes}.count;
+      const parts = variables.map((variable) => {
+        if (emitter.lanes.uniformVariable[variable.id] === true)
+          return `${state} = mixNumber(${state}, ${emitter.variableName(variable)});`;
+        return `${state} = mixLanes(${state}, subgroup.u32, ${emitter.variableRegisters(variable).at});`;
+      });
+      const compare = `let ${state} = ${lanes}.count;
         ${parts.join("\n")}
-        if (${state} === ${seen} && time.changes === ${changes}) subgroup.stuckAt = ${changes};
-        ${seen} = ${state};
-        ${changes} = time.changes;`);
+        if (${watch}.sees(${state}, time.changes)) {
+          subgroup.stuckAt = time.changes;
+          ${polls ? "" : `subgroup.polling = ${emitter.site(node)};`}
+        }`;
+      // Nobody can end a loop over registers alone, so that it need not be noticed soon.
+      emitter.emit(looks ? compare : `if ((++${watch}.iterations & 255) === 0) { ${compare} }`);
     };
   }
 

@@ -158,6 +158,27 @@ function mixLanes(state, registers, first) {
   return mixed;
 }
 
+// Compares the iterations of a loop.
+class LoopWatch {
+  iterations = 0;
+  state = 0; changes = -1;
+  // Iterations since the one that is compared with, how many are compared with it, and in which one they first agreed.
+  turn = 0; lap = 2; first = 0;
+  sees(state, changes) {
+    if (changes !== this.changes || this.turn === this.lap) {
+      this.lap = changes === this.changes ? this.lap * 2 : 2;
+      this.changes = changes;
+      this.state = state;
+      this.turn = this.first = 0;
+      return false;
+    }
+    this.turn++;
+    if (state !== this.state) return false;
+    if (this.first === 0) this.first = this.turn;
+    return this.turn === 2 * this.first;
+  }
+}
+
 function anyZero(registers, first, active) {
   for (let lane = 0; lane < WIDTH; lane++) if (active.mask[lane] !== 0 && registers[first + lane] === 0) return true;
   return false;

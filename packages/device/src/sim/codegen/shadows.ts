@@ -12,6 +12,7 @@ import type {
   Memory,
   Node,
   OpNode,
+  ScalarType,
   StoreNode,
   SubgroupNode,
   UniformLoadNode,
@@ -20,6 +21,7 @@ import type {
   Variable,
   WhileNode,
 } from "@evolver/kernel";
+import { isInteger } from "@evolver/kernel";
 import {
   findIndeterminate,
   onlySetsVariables,
@@ -32,6 +34,13 @@ import type { Scope } from "./scopes.ts";
 
 /** The position of what has no shadow. */
 const NONE = -1;
+
+/** The operand that alone decides what an operation of two gives, whatever the other is, or null. */
+function decisiveOperand(op: OpNode["op"], type: ScalarType): number | null {
+  if (op === "and" || (op === "mul" && isInteger(type))) return 0;
+  if (op !== "or") return null;
+  return type === "bool" ? 1 : type === "i32" ? -1 : 2 ** 32 - 1;
+}
 
 export class ShadowWriter {
   readonly #emitter: Emitter;
@@ -168,14 +177,13 @@ export class ShadowWriter {
     if (result === NONE) return;
     const shadows = node.operands.map((operand) => this.#value(operand));
     const [a, b] = node.operands as [Value, Value];
-    const isLogical = (node.op === "and" || node.op === "or") && a.type === "bool";
-    if (node.op !== "select" && !isLogical)
+    const decisive = decisiveOperand(node.op, a.type);
+    if (node.op !== "select" && decisive === null)
       return this.#call("join", [`[${shadows.filter((from) => from !== NONE).join(", ")}]`, result]);
     // What they depend on depends on values.
     this.#emitter.flush(scope, index - 1);
     const list = `[${shadows.join(", ")}]`;
     if (node.op === "select") return this.#call("select", [list, this.#emitter.operand(a, scope), result]);
-    const decisive = node.op === "and" ? 0 : 1;
     const values = `{ a: ${this.#emitter.operand(a, scope)}, b: ${this.#emitter.operand(b, scope)}, decisive: ${decisive} }`;
     this.#call("logical", [list, values, result]);
   }

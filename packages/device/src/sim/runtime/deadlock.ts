@@ -1,6 +1,7 @@
 /** Findings about subgroups that do not meet or do not end: who waits where, in words. */
 
 import type { Node } from "@evolver/kernel";
+import { loopStateOf } from "../analysis/loop-state.ts";
 import type { Side } from "./report.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Subgroup } from "./subgroup.ts";
@@ -38,6 +39,7 @@ export function reportEndless(waiting: Waiting & { readonly maxSteps: number }, 
   const message = `subgroup ${endless.index} has run ${maxSteps} loop iterations without an end (option maxSteps)`;
   const at: Stuck = { subgroup: endless, site: endless.looping, action: "loop" };
   runtime.context.report.add("deadlock", message, null, groupBySite([at], runtime));
+  runtime.context.gathered.endless = true;
 }
 
 /**
@@ -50,7 +52,8 @@ export function waitingForever({ runtime, subgroups }: Waiting, notBegun: number
   const stuck = unfinished.map((subgroup): Stuck => {
     if (subgroup.state === "barrier") return { subgroup, site: subgroup.waitsAt, action: "barrier" };
     if (subgroup.state === "phase") return { subgroup, site: subgroup.waitsAt, action: "wait" };
-    return { subgroup, site: subgroup.polling, action: "atomic" };
+    const { kind } = runtime.context.node(subgroup.polling);
+    return { subgroup, site: subgroup.polling, action: kind === "while" ? "loop" : "atomic" };
   });
   const phases = unfinished
     .filter(({ state }) => state === "phase")
@@ -59,10 +62,16 @@ export function waitingForever({ runtime, subgroups }: Waiting, notBegun: number
     notBegun > 0
       ? `; ${notBegun} ${notBegun === 1 ? "workgroup has" : "workgroups have"} not begun, and no device promises to run more at a time`
       : "";
+  const isBlind = ({ site }: Stuck): boolean => {
+    const node = runtime.context.node(site);
+    return node.kind === "while" && !loopStateOf(node).looks;
+  };
   const why =
-    phases.length === 0
-      ? `no invocation changes the memory that they read${others}`
-      : [...new Set(phases)].join("; ");
+    phases.length > 0
+      ? [...new Set(phases)].join("; ")
+      : stuck.some(isBlind)
+        ? "a loop comes back to the same values, and reads no memory that could change"
+        : `no invocation changes the memory that they read${others}`;
   const message = `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`;
   runtime.context.report.add("deadlock", message, null, groupBySite(stuck, runtime));
 }

@@ -29,6 +29,8 @@ export class Gathered {
   readonly origins = new Map<number, Origin>();
   /** By guard. */
   readonly reached: (Reached | undefined)[] = [];
+  /** Whether a subgroup was stopped after `maxSteps` iterations. */
+  endless = false;
   readonly traces: Trace[] = [];
   /** How many traces there were beyond those that are kept. */
   tracesLeftOut = 0;

@@ -16,13 +16,14 @@ import { SITE_STRIDE } from "./access-id.ts";
 import type { LaneSet, Subgroup } from "./subgroup.ts";
 import { joinTimes, NO_TIMES, timesOf, withTimes } from "./sparse-times.ts";
 import type { SparseTimes } from "./sparse-times.ts";
+import type { SimTime } from "./time.ts";
 import { covers, raise } from "./times.ts";
 import type { Times } from "./times.ts";
 import { chunkLanes } from "./vector-clock.ts";
 import type { VectorClock } from "./vector-clock.ts";
 
 /** What a release published, and the workgroup that it speaks of. */
-interface Released {
+export interface Released {
   readonly workgroup: number;
   readonly clock: VectorClock;
 }
@@ -43,6 +44,7 @@ export interface AtomicOrder {
 export class HappensBefore {
   /** The clock of an invocation that knows nothing of others. */
   readonly nothing: VectorClock;
+  readonly #time: SimTime;
   readonly #invocations: number;
   /** How many phase barriers land copies as actors of their own, with numbers after those of the invocations. */
   readonly #copyActors: number;
@@ -61,7 +63,13 @@ export class HappensBefore {
    * @param phaseBarriers how many there are: what belongs to a phase lands when it is seen complete, which those who
    *   started the copies do not know, so that each barrier is an actor of its own
    */
-  constructor(subgroups: readonly Subgroup[], released: readonly ReleasedClocks[], phaseBarriers: number) {
+  constructor(
+    time: SimTime,
+    subgroups: readonly Subgroup[],
+    released: readonly ReleasedClocks[],
+    phaseBarriers: number,
+  ) {
+    this.#time = time;
     this.#subgroups = subgroups;
     this.#invocations = subgroups.reduce((sum, subgroup) => sum + subgroup.lanes, 0);
     this.#chunk = chunkLanes(subgroups[0]?.all.mask.length ?? 32);
@@ -198,16 +206,20 @@ export class HappensBefore {
     return this.#clock(times, others);
   }
 
-  /** An atomic operation of one lane on an element of a memory. */
+  /**
+   * An atomic operation of one lane on an element of a memory.
+   *
+   * @param older what had been released when the value was written that a load returned, where it is not the present one
+   */
   atomic(
     subgroup: Subgroup,
     lane: number,
     { memory, element }: { readonly memory: number; readonly element: number },
     order: AtomicOrder,
-    time: number,
+    older: { readonly released: Released | undefined } | null,
   ): void {
     const released = this.#released[memory] as ReleasedClocks;
-    const found = released.get(element);
+    const found = older === null ? released.get(element) : older.released;
     const before = found === undefined ? this.nothing : this.#seenFromHere(found);
     if (order.acquires && before !== this.nothing)
       subgroup.clocks[lane] = this.join(subgroup.clocks[lane] as VectorClock, before);
@@ -216,7 +228,7 @@ export class HappensBefore {
     if (order.releases) {
       const clock = this.join(kept, subgroup.clocks[lane] as VectorClock);
       const times = clock.times.slice();
-      times[subgroup.base + lane] = time;
+      times[subgroup.base + lane] = this.#time.now;
       released.set(element, { workgroup: this.#workgroup, clock: this.#clock(times, clock.others) });
     } else if (kept === this.nothing && found !== undefined) released.delete(element);
   }

@@ -55,7 +55,7 @@ export class Runtime {
     const { subgroups, phaseBarriers, withClocks, released, sites } = options;
     const context = new LaunchContext(options);
     const phaseCount = phaseBarriers.reduce((sum, { count }) => sum + count, 0);
-    const order = new HappensBefore(subgroups, released, phaseCount);
+    const order = new HappensBefore(context.time, subgroups, released, phaseCount);
     const report = new CopyFindings(context);
     const copies = new CopiesInFlight(subgroups, sites, report);
     this.context = context;

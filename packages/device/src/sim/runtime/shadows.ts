@@ -65,7 +65,7 @@ export class Shadows {
     }
   }
 
-  /** A logical operation, which a determinate operand may decide alone. */
+  /** An operation that a determinate operand may decide alone: a product with 0, for example. */
   logical(
     { shadow, all }: Subgroup,
     [ofA, ofB]: readonly [number, number],

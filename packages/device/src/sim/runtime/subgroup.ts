@@ -91,7 +91,7 @@ export class Subgroup {
   /** The site of the barrier or phase it waits at, and which of its lanes have arrived there. */
   waitsAt = 0;
   arrived: LaneSet;
-  /** The sites of its last atomic operation and of the loop it was stopped in. */
+  /** The sites of its last atomic operation, or of the loop without one that goes round, and of the loop it was stopped in. */
   polling = 0;
   looping = 0;
   /** What it waits for: a phase barrier by the number of its array, and an index of one of its lanes. */

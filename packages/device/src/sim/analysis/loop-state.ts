@@ -1,0 +1,82 @@
+/**
+ * What decides how a loop goes on: the variables that an iteration leaves to the next one and that reach its test, a branch,
+ * or what it does to memory. Where they and memory come back to what they were, the loop has no end. A variable that only
+ * counts, such as the number of polls, changes nothing of that.
+ */
+
+import { blocksOf, isRemovable, operandsOf, resultsOf, visitNodes } from "@evolver/kernel";
+import type { Block, Node, Value, Variable, WhileNode } from "@evolver/kernel";
+
+export interface LoopState {
+  readonly variables: readonly Variable[];
+  /** Whether it reads memory, so that others may end it. */
+  readonly looks: boolean;
+  /** Whether it does so by atomic operations. */
+  readonly polls: boolean;
+}
+
+export function loopStateOf(loop: WhileNode): LoopState {
+  const own = new Set<number>();
+  const set = new Map<number, Variable>();
+  let looks = false;
+  let polls = false;
+  for (const block of blocksOf(loop))
+    visitNodes(block, (node) => {
+      if (node.kind === "load" || node.kind === "uniformLoad") looks = true;
+      if (node.kind === "atomic") looks = polls = true;
+      if (node.kind === "var") own.add(node.variable.id);
+      if (node.kind === "varSet") set.set(node.variable.id, node.variable);
+    });
+  const deciding = decidingVariables(loop);
+  const variables = [...set.values()].filter(({ id }) => deciding.has(id) && !own.has(id));
+  return { variables, looks, polls };
+}
+
+/** The ids of the variables whose values reach a decision or memory. */
+function decidingVariables(loop: WhileNode): ReadonlySet<number> {
+  const values = new Set<number>([loop.test.id]);
+  const variables = new Set<number>();
+  const need = (needed: readonly Value[]): void => {
+    for (const { id } of needed) values.add(id);
+  };
+  /** Returns whether the block does anything that counts. */
+  const visit = (block: Block): boolean => {
+    let acts = false;
+    for (const node of block.nodes) {
+      const inner = blocksOf(node).map(visit).includes(true);
+      if (inner || actsItself(node, variables)) {
+        need(operandsOf(node));
+        acts = true;
+      }
+      if (resultsOf(node).some(({ id }) => values.has(id))) {
+        need(operandsOf(node));
+        if (node.kind === "varGet") variables.add(node.variable.id);
+      }
+      if (node.kind === "var" && variables.has(node.variable.id)) need(operandsOf(node));
+    }
+    return acts;
+  };
+  for (let before = -1, now = 0; now !== before; now = values.size + variables.size) {
+    before = now;
+    blocksOf(loop).forEach(visit);
+  }
+  return variables;
+}
+
+function actsItself(node: Node, variables: ReadonlySet<number>): boolean {
+  switch (node.kind) {
+    case "varSet":
+      return variables.has(node.variable.id);
+    case "while":
+      return true;
+    case "var":
+    case "if":
+    case "for":
+    case "roles":
+    case "comment":
+    case "trace":
+      return false;
+    default:
+      return !isRemovable(node);
+  }
+}
