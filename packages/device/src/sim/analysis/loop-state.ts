@@ -63,20 +63,19 @@ function decidingVariables(loop: WhileNode): ReadonlySet<number> {
   return variables;
 }
 
+/** Whether a node acts by itself, whatever the blocks within it do. */
 function actsItself(node: Node, variables: ReadonlySet<number>): boolean {
-  switch (node.kind) {
-    case "varSet":
-      return variables.has(node.variable.id);
-    case "while":
-      return true;
-    case "var":
-    case "if":
-    case "for":
-    case "roles":
-    case "comment":
-    case "trace":
-      return false;
-    default:
-      return !isRemovable(node);
-  }
+  if (node.kind === "varSet") return variables.has(node.variable.id);
+  return ACTS[node.kind] ?? !isRemovable(node);
 }
+
+/** Kinds of nodes whose acting is not told by whether a node without uses can be removed. */
+const ACTS: { readonly [kind in Node["kind"]]?: boolean } = {
+  while: true,
+  var: false,
+  if: false,
+  for: false,
+  roles: false,
+  comment: false,
+  trace: false,
+};
