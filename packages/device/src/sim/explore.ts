@@ -196,18 +196,26 @@ class Seen {
     const first = this.#first;
     const difference = differs(first.contents, contents);
     if (difference === null) return;
-    const differing = atomics.filter(({ sum }, i) => sum !== first.atomics[i]?.sum);
-    if (differing.length === 0) return;
+    const changed = (what: "returned" | "returnedTo"): ObservedAtomic[] =>
+      atomics.filter((atomic, i) => atomic[what] !== first.atomics[i]?.[what]);
+    const returned = changed("returned");
+    const differing = returned.length > 0 ? returned : changed("returnedTo");
     const memories = new Set(differing.map(({ memory }) => memory));
+    if (differing.length === 0) memories.add(difference.buffer);
     const updates = atomics.filter(
       (atomic) => atomic.writes && memories.has(atomic.memory) && !differing.includes(atomic),
     );
+    if (differing.length + updates.length === 0) return;
+    const why =
+      differing.length > 0
+        ? "what an atomic operation returns depends on who comes first"
+        : "what an atomic operation leaves depends on who comes last";
     const side = (action: string, { location }: ObservedAtomic): FindingAccess => ({
       ...{ action, location, lanes: [], workgroup: [0, 0, 0] },
     });
     this.#warnings.push({
       kind: "schedule-dependent-result",
-      message: `${difference}: what an atomic operation returns depends on who comes first, and nothing orders them`,
+      message: `${difference.message}: ${why}, and nothing orders them`,
       accesses: oncePerLine([
         ...differing.map((atomic) => side("depends", atomic)),
         ...updates.map((atomic) => side("update", atomic)),
@@ -217,6 +225,8 @@ class Seen {
   }
 }
 
-const oncePerLine = (accesses: readonly FindingAccess[]): FindingAccess[] => [
-  ...new Map(accesses.map((access) => [formatLocation(access.location), access])).values(),
-];
+/** The first of each line. */
+const oncePerLine = (accesses: readonly FindingAccess[]): FindingAccess[] =>
+  [...Map.groupBy(accesses, ({ location }) => formatLocation(location)).values()].map(
+    ([first]) => first as FindingAccess,
+  );

@@ -38,14 +38,15 @@ export interface ObservedAtomic {
   readonly location: SourceLocation;
   readonly memory: string;
   readonly writes: boolean;
-  readonly sum: number;
+  /** Numbers that are the same where it returned the same, and the same to each invocation; 0 where nobody uses that. */
+  readonly returned: number;
+  readonly returnedTo: number;
 }
 
 /** What a program's launches did, all of them together. */
 export interface Observed {
   /** Blocks of branches, loops and roles: where each begins, and whether it ran. Of blocks within one that did not run nothing is said. */
   readonly blocks: readonly { readonly location: SourceLocation; readonly ran: boolean }[];
-  /** Of each atomic operation: where it is, and a number that is the same where it returned the same; 0 where nobody uses that. */
   readonly atomics: readonly ObservedAtomic[];
   /** Whether one was stopped after `maxSteps` iterations of a loop. */
   readonly endless: boolean;
@@ -54,6 +55,7 @@ export interface Observed {
 interface Compiled {
   readonly ran: Uint8Array;
   readonly returned: Int32Array;
+  readonly returnedTo: Int32Array;
   readonly code: GeneratedCode;
   readonly generated: Generated;
   readonly totals: Float64Array;
@@ -314,7 +316,7 @@ export class SimProgram<P extends Params> implements Program<P> {
   /** What the launches so far did, with the option `observe`. */
   get observed(): Observed {
     if (this.#compiled === null) return { blocks: [], atomics: [], endless: false };
-    const { code, ran, returned } = this.#compiled;
+    const { code, ran, returned, returnedTo } = this.#compiled;
     const isKnown = (block: number): boolean => block < 0 || ran[block] === 1;
     const blocks = code.blocks.flatMap(({ first, outer }, i) =>
       isKnown(outer) ? [{ location: first.site.location, ran: ran[i] === 1 }] : [],
@@ -323,7 +325,8 @@ export class SimProgram<P extends Params> implements Program<P> {
       if (node.kind !== "atomic") return [];
       const { location } = node.site;
       const writes = atomicAccess[node.op] !== "read";
-      return [{ location, memory: node.memory.name, writes, sum: returned[i] as number }];
+      const sums = { returned: returned[i] as number, returnedTo: returnedTo[i] as number };
+      return [{ location, memory: node.memory.name, writes, ...sums }];
     });
     return { blocks, atomics, endless: this.#endless };
   }
@@ -343,9 +346,10 @@ export class SimProgram<P extends Params> implements Program<P> {
       time,
       ran: new Uint8Array(code.blocks.length),
       returned: new Int32Array(code.sites.length),
+      returnedTo: new Int32Array(code.sites.length),
     };
-    const { ran, returned } = environment;
-    return { code, generated: make(environment), totals, ran, returned, rooms: [] };
+    const { ran, returned, returnedTo } = environment;
+    return { code, generated: make(environment), totals, ran, returned, returnedTo, rooms: [] };
   }
 
   #room({ registers }: GeneratedCode): Room {

@@ -410,6 +410,31 @@ describe("what a clean kernel is told", () => {
     expect([...findings, ...warnings]).toEqual([]);
   });
 
+  test("that numbers are given out in another order, where their places are the program's", async () => {
+    const numbers = kernel(
+      "numbers",
+      { params: { next: buffer(atomic(u32)), out: buffer(u32, "write") }, workgroup: [32] },
+      ({ next, out }, gpu) => out.set(gpu.globalId.x, next.add(0, 1)),
+    );
+    const { findings, warnings } = await zeroed(numbers, 4, 128);
+    expect(findings).toEqual([]);
+    expect(warnings[0]?.message).toMatch(
+      /^buffer "out"\[\d+\] holds \d+ after .* depends on who comes first/,
+    );
+    expect(warnings[0]?.accesses.map(({ action }) => action)).toEqual(["depends"]);
+  });
+
+  test("that the last of several atomic stores decides", async () => {
+    const stores = (same: boolean) =>
+      kernel("stores", { params: { cell: buffer(atomic(u32)) }, workgroup: [32] }, ({ cell }, gpu) =>
+        cell.set(0, same ? 7 : gpu.globalId.x),
+      );
+    const { warnings } = await zeroed(stores(false), 3, 4);
+    expect(warnings[0]?.message).toMatch(/^buffer "cell"\[0\] holds .* depends on who comes last/);
+    expect(warnings[0]?.accesses.map(({ action }) => action)).toEqual(["update"]);
+    expect((await zeroed(stores(true), 3, 4)).warnings).toEqual([]);
+  });
+
   test("where parts begin that never ran", async () => {
     const branches = kernel(
       "branches",

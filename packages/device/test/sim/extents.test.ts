@@ -122,6 +122,19 @@ describe("a view", () => {
     expect(finding?.message).toBe('index 3 of dimension 0 of buffer "x" is outside its extent of 3');
   });
 
+  test("knows how long its rows are after at() has chosen one", async () => {
+    const body =
+      (end: number): Body =>
+      ({ x, out, w }, gpu) => {
+        const { x: c, y: row } = gpu.localId;
+        const view = x.view({ strides: [w, 1] }).at(row);
+        gpu.if(c.lt(end), () => out.set(gpu.localIndex, view.get(c)));
+      };
+    expect(await findingsOf(body(12), 12)).toEqual([]);
+    const [finding] = await findingsOf(body(13), 12);
+    expect(finding?.message).toContain('index 12 of dimension 1 of buffer "x" leaves the row');
+  });
+
   test("has as many extents as strides", () => {
     const made = compile(({ x, out }, gpu) => {
       out.set(gpu.localIndex, x.view({ strides: [16, 1], extents: [16] }).get(0, 0));

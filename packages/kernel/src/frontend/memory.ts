@@ -83,8 +83,8 @@ interface Strided {
   readonly origin: Offset | 0;
   readonly extents: readonly Index[] | null;
   readonly fixed?: readonly Bound[];
-  /** How many dimensions at() has fixed. */
-  readonly depth?: number;
+  /** The strides of the dimensions that at() has fixed, where extents are not known. */
+  readonly outer?: readonly Index[];
 }
 
 /** An n-dimensional view of a buffer. Offsets are exact, also beyond 32 bits. */
@@ -94,24 +94,24 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
   readonly #extents: readonly Index[] | null;
   /** The dimensions that at() fixed, where extents are known. */
   readonly #fixed: readonly Bound[];
-  readonly #depth: number;
+  readonly #outer: readonly Index[];
 
   constructor(recorder: Recorder, memory: Memory, view: Strided) {
-    const { strides, origin, extents, fixed = [], depth = 0 } = view;
+    const { strides, origin, extents, fixed = [], outer = [] } = view;
     super(recorder, memory, {
       rank: strides.length,
       offset: (indices) => strided(recorder, indices, strides, origin),
       bounds: (indices) => (extents === null ? null : [...fixed, ...zipped(indices, extents)]),
       limits: (indices) =>
         extents === null
-          ? limitsOfRows(strides, indices, depth)
+          ? limitsOfRows(outer, strides, indices)
           : limitsOf([...fixed, ...zipped(indices, extents)], strides.at(-1) === 1),
     });
     this.#strides = strides;
     this.#origin = origin;
     this.#extents = extents;
     this.#fixed = fixed;
-    this.#depth = depth;
+    this.#outer = outer;
   }
 
   get rank(): number {
@@ -138,7 +138,7 @@ export class MutableView<E extends ElementType> extends MutableElements<E> {
       origin: origin === 0 ? 0 : toOffset(this.recorder, origin),
       extents: extents?.slice(leading.length) ?? null,
       fixed: extents === null ? [] : [...this.#fixed, ...zipped(leading, extents)],
-      depth: this.#depth + leading.length,
+      outer: [...this.#outer, ...used],
     });
   }
 }
@@ -152,14 +152,25 @@ const limitsOf = (bounds: readonly Bound[], isDense: boolean): Limit[] =>
     isAlong: isDense && dimension === bounds.length - 1,
   }));
 
-/** Where no extents are known: along a stride of 1 stands a row, which is as long as rows are apart. */
-function limitsOfRows(strides: readonly Index[], indices: readonly Index[], depth: number): Limit[] {
-  return indices.flatMap((index, k) =>
-    strides.flatMap((extent, other): Limit[] => {
-      const says = strides[k] === 1 && other !== k && !(typeof extent === "number" && extent <= 1);
-      return says ? [{ dimension: depth + k, index, extent, by: "stride", isAlong: true }] : [];
-    }),
-  );
+/**
+ * Where no extents are known: along a stride of 1 stands a row, which is as long as rows are apart. That at() fixed the
+ * dimensions around it counts where no other is left to say so.
+ */
+function limitsOfRows(
+  outer: readonly Index[],
+  strides: readonly Index[],
+  indices: readonly Index[],
+): Limit[] {
+  const around = strides.length === 1 ? outer : [];
+  return indices.flatMap((index, k) => {
+    if (strides[k] !== 1) return [];
+    const others = [...around, ...strides.filter((_, other) => other !== k)];
+    return others.flatMap((extent): Limit[] => {
+      const says = !(typeof extent === "number" && extent <= 1);
+      const dimension = outer.length + k;
+      return says ? [{ dimension, index, extent, by: "stride", isAlong: true }] : [];
+    });
+  });
 }
 
 function strided(

@@ -54,6 +54,11 @@ function countAtomics(target: NamedMemory, { op }: AtomicNode): string {
   }`;
 }
 
+/** What an operation returned, and what to whom, in sums over all invocations. */
+const OBSERVE = `const mixed = mixNumber(element, old);
+    returned[place.site] = (returned[place.site] + mixed) | 0;
+    returnedTo[place.site] = (returnedTo[place.site] + mixNumber(mixed, time.workgroup * 2048 + subgroup.base + lane)) | 0;`;
+
 /**
  * `name(subgroup, active, place, firstLane)`: operands in registers at `operand0` and `operand1`, the old value to `result`.
  * Lanes take their turns in order, from `firstLane` on.
@@ -100,7 +105,7 @@ export function atomicFunction(
     }
     ${options.weak && acquires && !clocks ? "weak.acquired(subgroup, lane);" : ""}
     ${node.result ? "registers[place.result + lane] = old;" : ""}
-    ${node.result && options.observe ? "returned[place.site] = (returned[place.site] + mixNumber(element, old)) | 0;" : ""}
+    ${node.result && options.observe ? OBSERVE : ""}
   }
   ${clocks && acquires ? "order.shareClock(subgroup);" : ""}
   ${clocks && releases ? "subgroup.epochStart = ++time.now;" : ""}`;

@@ -48,7 +48,7 @@ export const prelude = (kernel: string, width: number): string => `
 // "active" is the set of lanes that execute: { mask, count }. A place is what an instruction's function must know of it:
 // its site number, for findings, and the positions of its registers. x_product, x_sum, x_rounded and x_rest compute an fma x
 // in double precision, which rounds right unless the sum lies halfway between two numbers.
-const { m, scalarTypes, subgroupOperations, totals, time, ran, returned } = environment;
+const { m, scalarTypes, subgroupOperations, totals, time, ran, returned, returnedTo } = environment;
 const fround = Math.fround;
 ${codecs}
 const WIDTH = ${width};
