@@ -14,6 +14,7 @@ import {
   commandOf,
   documents,
   exampleFiles,
+  isSameButCommits,
   replaceGenerated,
   replaceOutputs,
   runCommand,
@@ -215,6 +216,12 @@ describe("the parts of a document", () => {
     expect(replaceGenerated(markdown, "table", "a $& b\n")).toBe(
       markdown.replace("old\n", () => "\n```text\na $& b\n```\n\n"),
     );
+  });
+
+  it("commits made at another time change nothing, other words do", () => {
+    expect(isSameButCommits("1  kept  86b20ec0  shared", "1  kept  4526baf3  shared")).toBe(true);
+    expect(isSameButCommits("1  kept  86b20ec0  shared", "1  kept  86b20ec0  global")).toBe(false);
+    expect(isSameButCommits("12345678.5 µs", "87654321.25 µs")).toBe(false);
   });
 
   it("a file without a name, or with a taken one, is refused", () => {

@@ -14,7 +14,14 @@ import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { errorTable } from "./errors.ts";
 import { apiBlocks } from "./host-api.ts";
-import { documents, replaceGenerated, replaceOutputs, runCommand, withExamples } from "./markdown.ts";
+import {
+  documents,
+  isSameButCommits,
+  replaceGenerated,
+  replaceOutputs,
+  runCommand,
+  withExamples,
+} from "./markdown.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const EVIDENCE = join(root, "evidence", "h200");
@@ -77,7 +84,12 @@ for (const [name, command] of Object.entries(GENERATED)) {
   if (!wanted.includes(name)) continue;
   if (!documents().some((path) => read(path).includes(`<!-- generated:${name} -->`))) continue;
   const output = inScratchFolder((folder) => outputOf(command, folder).replaceAll(`${folder}/`, ""));
-  for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, output));
+  for (const path of documents()) {
+    update(path, (markdown) => {
+      const after = replaceGenerated(markdown, name, output);
+      return isSameButCommits(markdown, after) ? markdown : after;
+    });
+  }
 }
 for (const [name, command] of Object.entries(WRITTEN))
   if (wanted.includes(name)) inScratchFolder((folder) => outputOf(command, folder));

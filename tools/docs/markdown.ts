@@ -72,6 +72,12 @@ export function replaceGenerated(markdown: string, name: string, output: string,
   });
 }
 
+/** Whether two texts differ at most in the names of commits, which depend on when the commits were made. */
+export function isSameButCommits(one: string, other: string): boolean {
+  const masked = (text: string): string => text.replaceAll(/\b[0-9a-f]{8}\b/g, "commit");
+  return masked(one) === masked(other);
+}
+
 /**
  * Calls `use` with a folder that holds a document's files; it lies in the root, so that packages are found, and is
  * removed afterwards.

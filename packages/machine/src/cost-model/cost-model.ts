@@ -164,9 +164,16 @@ function norm(values: readonly number[], exponent: number): number {
   return largest * values.reduce((sum, value) => sum + (value / largest) ** exponent, 0) ** (1 / exponent);
 }
 
-/** Bytes that leave the first-level cache: lanes that ask for a sector in several steps find it there after the first. */
-const cacheBytes = ({ globalReadBytes, globalWriteBytes, globalSectors }: Counters): number =>
-  Math.min(globalReadBytes + globalWriteBytes, globalSectors * SECTOR_BYTES);
+/**
+ * Bytes that leave the first-level cache: lanes that ask for a sector in several steps find it there after the first.
+ * Atomic operations are done beyond it; only those on global memory touch sectors.
+ */
+function cacheBytes({ globalReadBytes, globalWriteBytes, globalSectors, memory }: Counters): number {
+  let bytes = globalReadBytes + globalWriteBytes;
+  for (const { atomicBytes, atomicSectors } of Object.values(memory))
+    if (atomicSectors > 0) bytes += atomicBytes;
+  return Math.min(bytes, globalSectors * SECTOR_BYTES);
+}
 
 /** How many workgroups fit on a multiprocessor at a time, at least one. */
 export function residentWorkgroups(

@@ -65,6 +65,19 @@ describe("the cost model", () => {
     expect(conflicted.bottleneck).toBe("shared memory");
   });
 
+  it("charges atomic operations on global memory the second-level cache, those on shared memory not", () => {
+    const atomics = { ...emptyMemoryCounters(), atomicRequests: 1e8, atomicBytes: 128e8 };
+    const ofCache = (memory: Counters["memory"], globalSectors: number): number => {
+      const { terms } = modelTime(h200Datasheet, workload({ memory, globalSectors }));
+      return terms.find(({ name }) => name === "second-level cache")?.timeMs ?? NaN;
+    };
+    // 32 neighbouring elements are four sectors.
+    const bins = { ...atomics, atomicSectors: 4e8 };
+    const expected = 128e8 / (h200Datasheet.cacheGBPerSecond.value * 1e6);
+    expect(ofCache({ bins }, 4e8)).toBeCloseTo(expected, 6);
+    expect(ofCache({ bins: { ...atomics, passes: 1e8 } }, 0)).toBe(0);
+  });
+
   it("makes a partial wave cost a whole one", () => {
     // One workgroup at a time on each multiprocessor.
     const of = (workgroups: number) =>
