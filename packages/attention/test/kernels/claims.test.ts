@@ -188,6 +188,18 @@ describe("what was found", () => {
     expect(counts.map(({ issuedArithmetic }) => issuedArithmetic)).toEqual([1_496_640, 783_072]);
   });
 
+  it.each([
+    ["k04", 7936],
+    ["k11", 32_512],
+  ])("k11's lesson: masked, the tiles of %s have %i keys that rows do not see", (id, expected) => {
+    const { queryRows, keyRows } = rungById(id).point;
+    const unseen = Array.from({ length: 512 }, (_, query) => {
+      const past = (Math.floor(query / queryRows) + 1) * queryRows;
+      return Math.ceil(past / keyRows) * keyRows - (query + 1);
+    });
+    expect(unseen.reduce((sum, keys) => sum + keys, 0)).toBe(expected);
+  });
+
   it("k12: 69,636 bytes instead of 105,472; shuffles cost 276,464 arithmetic instructions instead of 166,656", async () => {
     const on = rungById("k12").claimCase!;
     const [before, after, causal] = [

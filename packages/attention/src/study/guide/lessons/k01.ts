@@ -21,7 +21,8 @@ taken of raw scores, so the factor must not be negative; with a negative scale, 
       question: "What is the danger in marking masked scores with −∞, and what does this kernel do?",
       answer: `A row that has seen only masked keys has the maximum −∞, and −∞ − (−∞) is NaN. Very low finite marks are wrong
 too: real scores may be lower. Here the maximum starts at the lowest finite number, a select sets masked probabilities to
-0 without a special score, and a row whose sum is 0 stores 0, with −∞ as its logarithm.`,
+0 without a special score, and a row whose sum is 0 stores 0, with −∞ as its logarithm. Values of probability 0 are left out, since 0
+times NaN is NaN; the last question of k11 says what that costs.`,
     },
     {
       question: "Lanes request 1,048,576 bytes of each of K and V. Why does K cost twice the sectors?",
