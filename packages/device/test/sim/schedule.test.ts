@@ -61,6 +61,33 @@ describe("producer and consumer", () => {
   });
 });
 
+test("those who give way to each other in step get on in the end", async () => {
+  const { findings, a } = await simulate(
+    ({ flags, a }, gpu) => {
+      const [mine, other] = [gpu.subgroupId, gpu.subgroupId.add(1).remTrunc(4)];
+      const done = gpu.var(u32, 0);
+      gpu.if(gpu.lane.eq(0), () =>
+        gpu.while(
+          () => done.get().lt(3),
+          () => {
+            gpu.if(flags.exchange(mine, 1, acquire).eq(0), () => {
+              gpu.if(flags.exchange(other, 1, acquire).eq(0), () => {
+                a.set(mine, a.get(mine).add(1));
+                done.add(1);
+                flags.set(other, 0, release);
+              });
+              flags.set(mine, 0, release);
+            });
+          },
+        ),
+      );
+    },
+    { size: 128, maxSteps: 100_000 },
+  );
+  expect(findings).toEqual([]);
+  expect([...a.slice(0, 4)]).toEqual([3, 4, 5, 6]);
+});
+
 describe("seeds", () => {
   /** Every subgroup takes tickets; who gets which depends on the schedule. */
   const tickets: Body = ({ b, flags }, gpu) => {

@@ -31,8 +31,12 @@ export interface Schedule {
  */
 export type Progress = "running" | "finished" | "stuck" | "failed";
 
+/** Stops after which a fixed order is no round any more: in step, subgroups can hinder each other for ever. */
+const STOPS_IN_STEP = 4096;
+
 export class WorkgroupRun {
   readonly #schedule: Schedule;
+  #stops = 0;
   #turn = 0;
   /** The changes of memory that it saw when it got stuck, or -1. */
   #stuckAt = -1;
@@ -43,6 +47,7 @@ export class WorkgroupRun {
 
   begin(): void {
     this.#turn = 0;
+    this.#stops = 0;
     this.#stuckAt = -1;
     for (const subgroup of this.#schedule.subgroups) {
       subgroup.state = "ready";
@@ -59,8 +64,8 @@ export class WorkgroupRun {
 
   /** Runs one subgroup until it stops. */
   step(): Progress {
-    const { subgroups, quantum, random, time, maxSteps } = this.#schedule;
-    const subgroup = pick(subgroups, this.#turn, random);
+    const { subgroups, quantum, time, maxSteps } = this.#schedule;
+    const subgroup = pick(subgroups, this.#next());
     if (subgroup === null) {
       if (subgroups.some(({ state }) => state === "phase")) return this.fail(0);
       return this.#meet() ? "running" : "finished";
@@ -113,6 +118,15 @@ export class WorkgroupRun {
     }
   }
 
+  /** Whose turn it is, if it is ready. */
+  #next(): number {
+    const { subgroups, random } = this.#schedule;
+    if (random !== null) return random(subgroups.length);
+    if (this.#stops++ < STOPS_IN_STEP) return this.#turn;
+    const mixed = Math.imul(this.#stops ^ (this.#stops >>> 7), 0x9e3779b1);
+    return (Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 16) % subgroups.length;
+  }
+
   /** All that have not finished are at barriers: lets them go on. Returns false when all have finished. */
   #meet(): boolean {
     const { subgroups, runtime } = this.#schedule;
@@ -136,12 +150,7 @@ function cannotGoOn(subgroup: Subgroup, changes: number): boolean {
   return subgroup.state !== "ready" || subgroup.stuckAt === changes;
 }
 
-function pick(
-  subgroups: readonly Subgroup[],
-  turn: number,
-  random: ((n: number) => number) | null,
-): Subgroup | null {
-  const first = random === null ? turn : random(subgroups.length);
+function pick(subgroups: readonly Subgroup[], first: number): Subgroup | null {
   for (let i = 0; i < subgroups.length; i++) {
     const subgroup = subgroups[(first + i) % subgroups.length] as Subgroup;
     if (subgroup.state === "ready") return subgroup;
