@@ -17,23 +17,12 @@ export function placedByAtomics(ir: KernelIR): ReadonlySet<Memory> {
 
   function visit(node: Node, governed: boolean): void {
     const found = governed || depends(operandsOf(node));
-    switch (node.kind) {
-      case "atomic":
-        if (governed || depends([node.index])) placed.add(node.memory);
-        break;
-      case "store":
-        if (governed || depends([node.index])) placed.add(node.memory);
-        if (found) memories.add(node.memory);
-        break;
-      case "asyncCopy":
-        if (found || memories.has(node.from)) memories.add(node.to);
-        break;
-      case "var":
-      case "varSet":
-        if (found) variables.add(node.variable.id);
-        break;
-      default:
+    if (node.kind === "atomic" || node.kind === "store") {
+      if (governed || depends([node.index])) placed.add(node.memory);
     }
+    if (node.kind === "store" && found) memories.add(node.memory);
+    if (node.kind === "asyncCopy" && (found || memories.has(node.from))) memories.add(node.to);
+    if ((node.kind === "var" || node.kind === "varSet") && found) variables.add(node.variable.id);
     const reads = memoriesOf(node).some(({ memory, access }) => access !== "write" && memories.has(memory));
     const gets = node.kind === "varGet" && variables.has(node.variable.id);
     if (node.kind === "atomic" || reads || gets || depends(operandsOf(node)))
