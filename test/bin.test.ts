@@ -17,8 +17,8 @@ beforeEach(() => {
   cpSync(bin, join(root, "cli", "bin", "evolver.js"), { recursive: true });
   writeFileSync(join(root, "package.json"), `{ "type": "module" }`);
   writeFileSync(
-    join(root, "cli", "src", "main.ts"),
-    `export async function main(words: string[]): Promise<number> { console.log(words.join("|")); return words.length; }`,
+    join(root, "cli", "src", "process.ts"),
+    `export function runAsProcess(words: string[]): void { console.log(words.join("|")); process.exitCode = words.length; }`,
   );
 });
 
