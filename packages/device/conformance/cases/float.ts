@@ -249,6 +249,17 @@ export const floatCases: readonly Case[] = [
     (a, b) => a.mul(b),
     (a, b) => fround(a * b),
   ),
+  f32Unary(
+    "minus itself",
+    (x) => x.sub(x),
+    (x) => x - x,
+  ),
+  f32Unary(
+    "over itself",
+    (x) => x.div(x),
+    (x) => x / x,
+    inexact(2.5),
+  ),
   ...f32Binary("min", (a, b) => a.min(b), skipsNaN(Math.min), { zeros: true }),
   ...f32Binary("max", (a, b) => a.max(b), skipsNaN(Math.max), { zeros: true }),
   binary({

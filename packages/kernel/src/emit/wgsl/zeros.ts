@@ -1,6 +1,7 @@
 /**
- * Arithmetic of floats with a literal zero. Compilers of WGSL take a product with it for 0, though it is NaN for an infinity,
- * and a sum with it for the other term, though −0 + 0 is 0. So it is done on bits, of which they take nothing.
+ * Arithmetic of floats with a literal zero, and of a float with itself. Compilers of WGSL take a product with zero for 0, though
+ * it is NaN for an infinity, a sum with it for the other term, though −0 + 0 is 0, and x − x for 0. So it is done on bits, of
+ * which they take nothing.
  */
 
 import { assertNever } from "@evolver/base";
@@ -22,6 +23,19 @@ fn timesZero(x: f32) -> f32 {
 fn plusZero(x: f32) -> f32 {
   let bits = bitcast<u32>(x);
   return bitcast<f32>(select(bits, 0u, bits == 0x80000000u));
+}`,
+  },
+  minusItself: {
+    text: `// x - x: NaN for what is not finite. Compilers take it for 0.
+fn minusItself(x: f32) -> f32 {
+  return bitcast<f32>(select(0u, 0x7fc00000u, (bitcast<u32>(x) & 0x7f800000u) == 0x7f800000u));
+}`,
+  },
+  overItself: {
+    text: `// x / x: NaN for zeros and what is not finite. Compilers take it for 1.
+fn overItself(x: f32) -> f32 {
+  let size = bitcast<u32>(x) & 0x7fffffffu;
+  return bitcast<f32>(select(0x3f800000u, 0x7fc00000u, size == 0u || size >= 0x7f800000u));
 }`,
   },
   zeroOver: {
@@ -66,12 +80,14 @@ export function withZeros(operations: OperationTable, nativeF16: boolean): Opera
           if (zeroA !== null) return zeroA === "-0" ? b : special("plusZero", b);
           return plain(operands, context);
         case "sub": {
+          if (a.constant === null && a.text === b.text) return special("minusItself", a);
           if (zeroB !== null) return zeroB === "+0" ? a : special("plusZero", a);
           if (zeroA === null) return plain(operands, context);
           const negated = made(prefix("-", b));
           return zeroA === "-0" ? negated : special("plusZero", negated);
         }
         case "div":
+          if (a.constant === null && a.text === b.text) return special("overItself", a);
           if (zeroA === null) return plain(operands, context);
           return zeroA === "-0" ? prefix("-", special("zeroOver", b)) : special("zeroOver", b);
         case "fma": {
