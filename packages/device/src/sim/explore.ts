@@ -50,9 +50,9 @@ export interface Exploration {
   readonly complete: boolean;
 }
 
-/** Launches per seeded schedule, at most, and the executed instructions up to which there are more than one. */
+/** Launches per seeded schedule, at most, and the executed instructions of lanes after which there are no more: about a second. */
 const LAUNCHES = 24;
-const ENOUGH_INSTRUCTIONS = 40_000;
+const ENOUGH_WORK = 4_000_000;
 
 /**
  * Runs a kernel under several schedules on the simulator, and compares what they leave in its buffers.
@@ -68,14 +68,14 @@ export async function explore<P extends Params>(
   const { schedules = 3 } = options;
   const seen = new Seen();
   for (let schedule = 1; schedule <= schedules; schedule++) {
-    let instructions = 0;
-    for (let turn = 0; turn < LAUNCHES && (turn === 0 || instructions < ENOUGH_INSTRUCTIONS); turn++) {
+    let work = 0;
+    for (let turn = 0; turn < LAUNCHES && (turn === 0 || work < ENOUGH_WORK); turn++) {
       const seed = schedule === 1 ? undefined : deriveSeed(schedule, "schedule", turn);
       const ran = await launchOnce(kernel, launch, seen, { ...options, schedule, schedules, seed });
       if (ran === null) return seen.result(false);
       // What took so long once would take as long again.
       if (ran.endless) return seen.result(true);
-      instructions += ran.instructions;
+      work += ran.work;
       if (seed === undefined || !ran.varies) break;
     }
   }
@@ -83,7 +83,8 @@ export async function explore<P extends Params>(
 }
 
 interface Ran {
-  readonly instructions: number;
+  /** Executed instructions of lanes. */
+  readonly work: number;
   /** Whether another seed may make another result. */
   readonly varies: boolean;
   readonly endless: boolean;
@@ -126,7 +127,11 @@ async function launchOnce<P extends Params>(
     const { findings, counters } = await program.run(made);
     const contents = await snapshot(program.ir, made.args as Readonly<Record<string, unknown>>);
     seen.add(findings, counters, program.observed, contents);
-    return { instructions: device.instructions, varies: program.varies, endless: program.observed.endless };
+    return {
+      work: device.instructions * device.subgroupSize,
+      varies: program.varies,
+      endless: program.observed.endless,
+    };
   } catch (error) {
     if (!(error instanceof SimulationAborted)) throw error;
     seen.add(error.findings, null, program?.observed ?? null, null);

@@ -108,7 +108,9 @@ export function* runLaunch(
         for (const resident of underWay) resident.fail(order.length - begun);
         return;
       }
-      const next = able[random === null || able.length === 1 ? 0 : random.below(able.length)] as Resident;
+      const awake = able.length === 1 ? able : able.filter(({ run }) => !run.isResting);
+      const from = awake.length > 0 ? awake : able;
+      const next = from[random === null || from.length === 1 ? 0 : random.below(from.length)] as Resident;
       if (next !== last) next.beginTurn();
       last = next;
       const progress = next.goOn(places.length > 1 ? random : null);
@@ -140,7 +142,7 @@ class Resident {
 
   constructor(place: Place, launch: ResolvedLaunch, random: Random | null, setup: LaunchSetup) {
     const { runtime, memories, subgroups } = place;
-    const { time, maxSteps, generated } = setup;
+    const { time, maxSteps, generated, seed } = setup;
     const width = subgroups[0]?.all.mask.length ?? 1;
     const quantum = Math.min(random === null ? QUANTUM : SEEDED_QUANTUM, maxSteps);
     const [countX, countY, countZ] = launch.workgroups;
@@ -154,6 +156,7 @@ class Resident {
     const schedule: Schedule = {
       ...{ subgroups, runtime, time, quantum, maxSteps },
       random: random === null ? null : (n) => random.below(n),
+      sleepy: seed !== undefined && new Random(deriveSeed(seed, "sleep")).below(2) === 1,
       start: (subgroup) => generated.run(subgroup, given),
       barrier: (whole) => {
         if (whole) this.#count("barriers", 1);

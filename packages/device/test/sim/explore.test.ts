@@ -83,6 +83,36 @@ describe("workgroups take turns", () => {
     expect(kindsOf(await zeroed(locked(1), 6, 16))).toEqual([]);
   });
 
+  test("a short time between two atomic operations is long for others, however long they worked before", async () => {
+    const once = (published: number) =>
+      kernel(
+        "once",
+        {
+          params: {
+            x: buffer(f32),
+            state: buffer(atomic(u32)),
+            data: buffer(u32, "read_write"),
+            out: buffer(f32, "write"),
+          },
+          workgroup: [64],
+        },
+        ({ x, state, data, out }, gpu) => {
+          const sum = gpu.var(f32, 0);
+          gpu.for({ from: 0, to: 300 }, (i) => sum.add(x.get(i)));
+          gpu.if(gpu.localIndex.eq(0), () => {
+            gpu.if(state.compareExchange(0, 0, 1, both).eq(0), () => {
+              data.set(0, 7);
+              state.set(0, 2, release);
+            });
+            gpu.if(state.get(0, acquire).ge(published), () => sum.add(data.get(0).toF32()));
+          });
+          out.set(gpu.globalId.x, sum.get());
+        },
+      );
+    expect(kindsOf(await zeroed(once(1), 4, 300))).toEqual(["data-race"]);
+    expect(kindsOf(await zeroed(once(2), 4, 300))).toEqual([]);
+  });
+
   test("a workgroup may wait for one with a lower index, and not for one that has not begun", async () => {
     const waits = (step: number) =>
       kernel("wait", { params: { flags: buffer(atomic(u32)) }, workgroup: [4] }, ({ flags }, gpu) => {

@@ -19,6 +19,8 @@ export interface Schedule {
   readonly maxSteps: number;
   /** A random integer below n, or null for a fixed order. */
   readonly random: ((n: number) => number) | null;
+  /** Whether a subgroup may sleep for long before an atomic operation, as if its processor were slow. */
+  readonly sleepy: boolean;
   start(subgroup: Subgroup): Generator<number, void, void>;
   /** The whole workgroup passed a barrier, or lanes of it did in error. */
   barrier(whole: boolean): void;
@@ -34,8 +36,14 @@ export type Progress = "running" | "finished" | "stuck" | "failed";
 /** Stops after which a fixed order is no round any more: in step, subgroups can hinder each other for ever. */
 const STOPS_IN_STEP = 4096;
 
+/** With sleep, one in so many atomic operations brings it; it lasts up to 2 to this power of stops of all subgroups. */
+const SLEEP = 4;
+const LONGEST_SLEEP = 16;
+
 export class WorkgroupRun {
   readonly #schedule: Schedule;
+  #sleeper: Subgroup | null = null;
+  #wakesAt = 0;
   #stops = 0;
   #turn = 0;
   /** The changes of memory that it saw when it got stuck, or -1. */
@@ -49,6 +57,7 @@ export class WorkgroupRun {
     this.#turn = 0;
     this.#stops = 0;
     this.#stuckAt = -1;
+    this.#sleeper = null;
     for (const subgroup of this.#schedule.subgroups) {
       subgroup.state = "ready";
       subgroup.stuckAt = -1;
@@ -62,10 +71,17 @@ export class WorkgroupRun {
     return this.#stuckAt === this.#schedule.time.changes;
   }
 
+  /** Whether a subgroup sleeps, and no other can go on. */
+  get isResting(): boolean {
+    if (this.#sleeper === null || this.#schedule.time.stops >= this.#wakesAt) return false;
+    return !this.#schedule.subgroups.some((subgroup) => this.#isAwake(subgroup));
+  }
+
   /** Runs one subgroup until it stops. */
   step(): Progress {
-    const { subgroups, quantum, time, maxSteps } = this.#schedule;
-    const subgroup = pick(subgroups, this.#next());
+    const { subgroups, quantum, time, maxSteps, random, sleepy } = this.#schedule;
+    time.stops++;
+    const subgroup = this.#choose();
     if (subgroup === null) {
       if (subgroups.some(({ state }) => state === "phase")) return this.fail(0);
       return this.#meet() ? "running" : "finished";
@@ -93,6 +109,10 @@ export class WorkgroupRun {
         return "failed";
       }
     }
+    if (sleepy && step.value === STOPS.BEFORE_ATOMIC && this.#sleeper === null && random?.(SLEEP) === 0) {
+      this.#sleeper = subgroup;
+      this.#wakesAt = time.stops + 2 ** random(LONGEST_SLEEP + 1);
+    }
     const { changes } = time;
     if (subgroup.stuckAt !== changes || !subgroups.every((other) => cannotGoOn(other, changes)))
       return "running";
@@ -116,6 +136,22 @@ export class WorkgroupRun {
       subgroup.run?.return();
       subgroup.run = null;
     }
+  }
+
+  #choose(): Subgroup | null {
+    const { subgroups, time } = this.#schedule;
+    const first = this.#next();
+    if (this.#sleeper !== null && time.stops < this.#wakesAt) {
+      const awake = pick(subgroups, first, (subgroup) => this.#isAwake(subgroup));
+      if (awake !== null) return awake;
+    }
+    // It wakes in time, and where nobody else goes on.
+    this.#sleeper = null;
+    return pick(subgroups, first, ({ state }) => state === "ready");
+  }
+
+  #isAwake(subgroup: Subgroup): boolean {
+    return !cannotGoOn(subgroup, this.#schedule.time.changes) && subgroup !== this.#sleeper;
   }
 
   /** Whose turn it is, if it is ready. */
@@ -150,10 +186,14 @@ function cannotGoOn(subgroup: Subgroup, changes: number): boolean {
   return subgroup.state !== "ready" || subgroup.stuckAt === changes;
 }
 
-function pick(subgroups: readonly Subgroup[], first: number): Subgroup | null {
+function pick(
+  subgroups: readonly Subgroup[],
+  first: number,
+  can: (subgroup: Subgroup) => boolean,
+): Subgroup | null {
   for (let i = 0; i < subgroups.length; i++) {
     const subgroup = subgroups[(first + i) % subgroups.length] as Subgroup;
-    if (subgroup.state === "ready") return subgroup;
+    if (can(subgroup)) return subgroup;
   }
   return null;
 }

@@ -19,6 +19,8 @@ export class SimTime {
   instruction = 0;
   /** Grows with every change of memory, so that the scheduler notices when no subgroup makes progress. */
   changes = 0;
+  /** How often a subgroup has stopped. */
+  stops = 0;
   /** The mark of the sectors or words that are being counted now, so that each counts once. */
   stamp = 0;
   /** The turns of the launch, ascending: when each began, and of which workgroup it is. */
