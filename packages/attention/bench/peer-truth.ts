@@ -38,16 +38,25 @@ export async function torchTruth(
   for (const name of ["q", "k", "v"] as const) writeFloats(join(folder, `${name}.f32`), inputs[name]);
   const loaded = await torch.ask("load", { folder, shape, causal: mask.kind === "causal", scale });
   const file = join(folder, "o.f32");
+  const bound = widerBound(loaded.bound, problem, inputs);
   return {
     ...loaded,
+    bound,
     title: "PyTorch's float64 attention, all of o",
     async compare(o) {
       writeFloats(file, o);
       const { maxError } = await torch.ask("check", { file });
-      return { error: maxError, verified: maxError !== null && maxError <= loaded.bound };
+      return { error: maxError, verified: maxError !== null && maxError <= bound };
     },
   };
 }
+
+/**
+ * PyTorch's plain float32 attention is one sample of honest rounding errors, of all rows. Ours has several orders of summation,
+ * of some heads. What either comes to passes.
+ */
+export const widerBound = (torchBound: number, problem: AttentionProblem, inputs: FloatInputs): number =>
+  Math.max(torchBound, headTruth(problem, inputs).bound);
 
 function writeFloats(file: string, data: Float32Array): void {
   writeFileSync(file, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
