@@ -4,36 +4,43 @@
  * counts, such as the number of polls, changes nothing of that.
  */
 
-import { blocksOf, isRemovable, operandsOf, resultsOf, visitNodes } from "@evolver/kernel";
+import { blocksOf, isRemovable, memoriesOf, operandsOf, resultsOf, visitNodes } from "@evolver/kernel";
 import type { Block, Node, Value, Variable, WhileNode } from "@evolver/kernel";
 
 export interface LoopState {
   readonly variables: readonly Variable[];
-  /** Whether it reads memory, so that others may end it. */
+  /** Whether what it reads of memory decides, so that others may end it. */
   readonly looks: boolean;
-  /** Whether it does so by atomic operations. */
+  /** Whether what atomic operations return does. */
   readonly polls: boolean;
 }
 
 export function loopStateOf(loop: WhileNode): LoopState {
+  const { values, variables: deciding } = whatDecides(loop);
   const own = new Set<number>();
   const set = new Map<number, Variable>();
   let looks = false;
   let polls = false;
   for (const block of blocksOf(loop))
     visitNodes(block, (node) => {
-      if (node.kind === "load" || node.kind === "uniformLoad") looks = true;
-      if (node.kind === "atomic") looks = polls = true;
+      if (memoriesOf(node).length > 0 && resultsOf(node).some(({ id }) => values.has(id))) {
+        looks = true;
+        if (node.kind === "atomic") polls = true;
+      }
       if (node.kind === "var") own.add(node.variable.id);
       if (node.kind === "varSet") set.set(node.variable.id, node.variable);
     });
-  const deciding = decidingVariables(loop);
   const variables = [...set.values()].filter(({ id }) => deciding.has(id) && !own.has(id));
   return { variables, looks, polls };
 }
 
-/** The ids of the variables whose values reach a decision or memory. */
-function decidingVariables(loop: WhileNode): ReadonlySet<number> {
+interface Deciding {
+  readonly values: ReadonlySet<number>;
+  readonly variables: ReadonlySet<number>;
+}
+
+/** The ids of the values and variables that reach a decision or memory. */
+function whatDecides(loop: WhileNode): Deciding {
   const values = new Set<number>([loop.test.id]);
   const variables = new Set<number>();
   const need = (needed: readonly Value[]): void => {
@@ -60,7 +67,7 @@ function decidingVariables(loop: WhileNode): ReadonlySet<number> {
     before = now;
     blocksOf(loop).forEach(visit);
   }
-  return variables;
+  return { values, variables };
 }
 
 /** Whether a node acts by itself, whatever the blocks within it do. */

@@ -70,7 +70,7 @@ export function waitingForever({ runtime, subgroups }: Waiting, notBegun: number
     phases.length > 0
       ? [...new Set(phases)].join("; ")
       : stuck.some(isBlind)
-        ? "a loop comes back to the same values, and reads no memory that could change"
+        ? "a loop comes back to the same values, and reads no memory that could end it"
         : `no invocation changes the memory that they read${others}`;
   const message = `${unfinished.length} of ${subgroups.length} subgroups wait forever: ${why}`;
   runtime.context.report.add("deadlock", message, null, groupBySite(stuck, runtime));
