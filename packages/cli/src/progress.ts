@@ -39,21 +39,22 @@ function terminalProgress(stream: NodeJS.WriteStream): Progress {
   };
 }
 
-/** At most ten lines in all, so that logs stay readable. */
+/** At most ten lines for each number of steps, so that logs stay readable. */
 function plainProgress(stream: NodeJS.WriteStream): Progress {
-  let reported = -1;
+  let reported = "";
   return {
     line(text) {
       stream.write(`${text}\n`);
     },
     step(done, total, text) {
       const tenth = total === 0 ? 10 : Math.floor((10 * done) / total);
-      if (tenth === reported) return;
-      reported = tenth;
+      const part = `${tenth} of ${total}`;
+      if (part === reported) return;
+      reported = part;
       stream.write(`[${done}/${total}] ${text}\n`);
     },
     end() {
-      reported = -1;
+      reported = "";
     },
   };
 }

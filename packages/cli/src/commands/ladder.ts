@@ -51,7 +51,7 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
       onWork: (work) => {
         const warning = longLadder(work, device);
         if (warning !== null) progress.line(warning);
-        progress.step(0, work.rungs, "computing the reference");
+        progress.step(0, 1, "computing the reference");
       },
       onRung: (id, done, total) => progress.step(done, total, id),
     });
