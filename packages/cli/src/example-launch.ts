@@ -8,6 +8,7 @@ import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
   scalarTypes,
+  visitNodes,
   writtenFirst,
   type Access,
   type BufferDescriptor,
@@ -90,6 +91,7 @@ export function exampleLaunch(
   const isKnown = guessed.length === 0 && integerNames.every((name) => given(name) !== undefined);
   const reachesAll = isKnown || (integers <= 1 && integerNames.every((name) => given(name) === undefined));
   const scratch = new Set([...writtenFirst(ir)].map(({ name }) => name));
+  const offsets = offsetLists(ir);
   for (const [name, param] of Object.entries(params)) {
     if (param.kind === "type") {
       const value = given(name) ?? guess(guessed, name, param.type === "f32" ? 0.5 : extent);
@@ -98,7 +100,7 @@ export function exampleLaunch(
       summary[name] = value;
       args[name] = value;
     } else {
-      const contents = given(name) ?? guess(guessed, name, length);
+      const contents = given(name) ?? guess(guessed, name, length + (offsets.has(name) ? 1 : 0));
       if (typeof contents !== "number") {
         args[name] = device.createBuffer(param.element, contents);
         summary[name] = { length: (contents as AnyTypedArray).length };
@@ -116,6 +118,22 @@ export function exampleLaunch(
     }
   }
   return { workgroups, summary, args, guessed, madeUp };
+}
+
+/**
+ * Buffers with the offsets of rows, of which there is one more than rows: a loop goes from one of their elements to another.
+ */
+function offsetLists(ir: KernelIR): ReadonlySet<string> {
+  const loadedFrom = new Map<number, string>();
+  const names = new Set<string>();
+  visitNodes(ir.body, (node) => {
+    if (node.kind === "load" && node.memory.space === "global")
+      for (const { id } of node.results) loadedFrom.set(id, node.memory.name);
+    if (node.kind !== "for") return;
+    const [from, to] = [loadedFrom.get(node.from.id), loadedFrom.get(node.to.id)];
+    if (to !== undefined && from === to) names.add(to);
+  });
+  return names;
 }
 
 function guess<T>(guessed: string[], name: string, value: T): T {

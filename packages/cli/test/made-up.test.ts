@@ -34,6 +34,11 @@ export const shifted = kernel("shifted", { params, workgroup }, ({ at, x, y, n }
     y.set(i, tile.get(at.get(i).remTrunc(64)));
   });
 });
+export const lists = kernel("lists", { params, workgroup }, ({ at, x, y, n }, gpu) => {
+  const i = gpu.globalId.x;
+  gpu.if(i.lt(n), () =>
+    gpu.for({ from: at.get(i), to: at.get(i.add(1)) }, (j) => y.set(i, x.get(j))));
+});
 export const given = kernel(
   "given",
   { params, workgroup, example: { workgroups: 1, args: { at: new Uint32Array(64).fill(7), x: 64, y: 64, n: 64 } } },
@@ -72,6 +77,11 @@ describe("made-up integers", () => {
 
   const of = (name: string): Report => reports.get(name) as Report;
   const kinds = (told: readonly Told[]): string[] => [...new Set(told.map(({ kind }) => kind))];
+
+  it("have one more than rows where they are the rows' offsets", () => {
+    expect(of("lists").findings).toEqual([]);
+    expect(of("lists").conditional).toEqual([]);
+  });
 
   it("do not condemn a scatter, which is right where no index comes twice", () => {
     expect(of("scatter").findings).toEqual([]);
