@@ -41,6 +41,20 @@ test("a body that throws is a finding with its line, and the other kernels are c
   expect(right.findings).toEqual([]);
 });
 
+test("a file in a folder of CommonJS is a module all the same", () => {
+  writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }');
+  writeFileSync(join(folder, "part.ts"), "export const WIDTH: number = 64;\n");
+  const { status, stdout, stderr } = check(
+    `${imports}import { WIDTH } from "./part.ts";\n${fill("wide", "void WIDTH;")}`,
+  );
+  rmSync(join(folder, "package.json"));
+  expect({ status, stderr, findings: (JSON.parse(stdout) as { findings: object[] }).findings }).toEqual({
+    status: 0,
+    stderr: "",
+    findings: [],
+  });
+});
+
 test("what the file and its bodies print goes to standard error", () => {
   const { status, stdout, stderr } = check(
     `${imports}console.log("loading");\n${fill("talks", `console.info("recording");`)}`,

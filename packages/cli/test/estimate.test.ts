@@ -25,7 +25,7 @@ it("a launch grows with its invocations and with the turns of its loops", () => 
 it("only what takes long is warned of, with what takes less", () => {
   expect(longCheck(estimateWork(rows, [4, 1, 1], { n: 1000 }), 3, "rows")).toBeNull();
   expect(longCheck(estimateWork(rows, [4096, 1, 1], { n: 100_000 }), 3, "rows")).toMatch(
-    /^warning: one launch of rows is about [\d.]+ G operations, and 3 of them may take some [\d.]+ hours; fewer --workgroups/,
+    /^warning: one launch of rows is about [\d.]+ G operations, and 3 of them may take some [\d.]+ minutes; fewer --workgroups/,
   );
 });
 

@@ -23,7 +23,8 @@ function table(): string {
   ) as Evidence;
   const measured = Object.entries(evidence).filter(([, { device }]) => device !== "sim" && device !== "cpu");
   const heads = measured.map(
-    ([name]) => `measured on ${name.replace(/ driver.*$/, "").replace("google swiftshader ", "")}`,
+    ([name]) =>
+      `measured on ${name.replace(/(?: driver|: [\d.]+ ).*$/, "").replace(/google swiftshader |nvidia /, "")}`,
   );
   const rows = (Object.keys(numericBounds) as BoundedOp[]).map((op) => {
     const { js, wgsl, cuda, hip } = numericBounds[op] as Readonly<

@@ -1,6 +1,6 @@
 /** `evolver ladder`: verifies and times every rung, and checks its claims. */
 
-import { relationWords } from "@evolver/device";
+import { findRung, relationWords } from "@evolver/device";
 import { duration, quantity } from "@evolver/base";
 import type { Champion, LadderReport, RungReport } from "@evolver/lab";
 import { lastCycle } from "../champion.ts";
@@ -40,6 +40,7 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   const { workspace, device } = flags;
   // Before the work, which a damaged workspace must not lose.
   const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
+  for (const id of flags.rungs ?? []) findRung(study.ladder.rungs, id);
   const progress = openProgress();
   try {
     progress.step(0, 1, "making the data");
