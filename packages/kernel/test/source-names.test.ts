@@ -27,6 +27,7 @@ const built = kernel("named", { params, workgroup: [64] }, ({ x, y, n }, gpu) =>
   const rows = gpu.shared(f32, 64);
   const pairs: { left: ReturnType<typeof gpu.var<"f32">> } = { left: gpu.var(f32, 0) };
   const lists = [0, 1].map(() => gpu.var(f32, 0));
+  const records = [0, 1].map(() => ({ kept: gpu.registers(f32, 2, 0), widest: gpu.var(f32, 0) }));
   const explicit = gpu.var(f32, 0, "chosen");
   gpu.for({ from: 0, to: n }, (column) => {
     const weight: F32 = x
@@ -43,6 +44,10 @@ const built = kernel("named", { params, workgroup: [64] }, ({ x, y, n }, gpu) =>
   ) as [F32, F32];
   rows.set(gpu.localIndex, total.get());
   gpu.barrier();
+  for (const { kept, widest } of records) {
+    kept.add(1, x.get(2));
+    total.add(kept.get(0).add(kept.get(1)).add(widest.get()));
+  }
   for (const one of [...lists, explicit, pairs.left]) total.add(one.get());
   y.set(row, low.mul(high).add(total.get()).add(parts.get(0)).add(parts.get(1)).add(rows.get(0)));
 }).build({ subgroup: 32 });
@@ -61,6 +66,12 @@ test("emitted code has the names that the source gives to values, variables, loo
       "left",
       "lists",
       "lists2",
+      "kept0",
+      "kept1",
+      "kept0_2",
+      "kept1_2",
+      "widest",
+      "widest2",
       "chosen",
       "weight",
       "low",

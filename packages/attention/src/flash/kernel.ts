@@ -268,11 +268,13 @@ class FlashAttention {
     act: (masked: boolean) => readonly F32[],
   ): readonly F32[] {
     if (this.#point.masking === "everywhere") return act(true);
-    return this.#gpu.if(
+    // Emitted code takes the name from here.
+    const updated = this.#gpu.if(
       this.#isWhole(tile, queries, first),
       () => act(false),
       () => act(true),
     );
+    return updated;
   }
 
   /** Whether all rows see all of a group of keys: neither the mask nor the sequence's end cuts through it. */

@@ -234,15 +234,20 @@ class Around {
     return -1;
   }
 
-  /** `{ sums: … }`, but not the options of a call, whose names say what the call does with a value. */
+  /**
+   * `{ sums: … }`, also of `() => ({ sums: … })`, but not the options of a call, whose names say what the call does with
+   * a value.
+   */
   #property(key: number): Partial<SourceNames> | null {
-    const before = this.#text(key - 1);
-    if (before !== "{" && before !== ",") return null;
+    const left = this.#text(key - 1);
+    if (left !== "{" && left !== ",") return null;
     let open = key - 1;
     while (open > 0 && this.#text(open) !== "{") {
       open = this.#partner(open) >= 0 && this.#partner(open) < open ? this.#partner(open) - 1 : open - 1;
     }
-    return this.#text(open - 1) === "(" || this.#text(open - 1) === "," ? null : this.#word(key);
+    const before = this.#text(open - 1);
+    const isReturned = before === "(" && this.#text(open - 2) === "=>";
+    return (before === "(" && !isReturned) || before === "," ? null : this.#word(key);
   }
 
   /** For `const dots = rows.map(() => …)`: each gets the name of the list. */
