@@ -247,8 +247,9 @@ class FlashAttention {
       const { probabilities, rescale } = this.#softmax.update(row.sums.block, scores[k] as F32[], visible);
       return [rescale, ...probabilities];
     };
-    const updates = this.#whereMasked(tile, queries, first, (masked) =>
-      rows.flatMap((row, k) => update(row, k, masked)),
+    const updates = this.#whereMasked(
+      () => this.#isWhole(tile, queries, first),
+      (masked) => rows.flatMap((row, k) => update(row, k, masked)),
     );
     const width = 1 + keysPerLane;
     if (!this.#eachGroupApart)
@@ -261,16 +262,11 @@ class FlashAttention {
   }
 
   /** What is done with a group of keys, masked, or only where the mask or the sequence's end cuts through the group. */
-  #whereMasked(
-    tile: Tile,
-    queries: QueryTile,
-    first: UIndex,
-    act: (masked: boolean) => readonly F32[],
-  ): readonly F32[] {
+  #whereMasked(isWhole: () => Bool, act: (masked: boolean) => readonly F32[]): readonly F32[] {
     if (this.#point.masking === "everywhere") return act(true);
     // Emitted code takes the name from here.
     const updated = this.#gpu.if(
-      this.#isWhole(tile, queries, first),
+      isWhole(),
       () => act(false),
       () => act(true),
     );

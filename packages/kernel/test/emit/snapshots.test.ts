@@ -54,9 +54,9 @@ describe("a whole file", () => {
       //   x: buffer of f32, read
       //   y: buffer of f32, read_write
       //   n: u32
-      // launch, with everything in bind group 0:
-      //   binding 0: storage, read-only: x, elements of f32, a multiple of 4 bytes
-      //   binding 1: storage: y, elements of f32, a multiple of 4 bytes
+      // launch of the entry point saxpy, with everything in bind group 0:
+      //   binding 0: storage, read-only: x, elements of f32, its size a multiple of 4 bytes
+      //   binding 1: storage: y, elements of f32, its size a multiple of 4 bytes
       //   binding 2: uniform of 32 bytes, little-endian:
       //     0: f32 a
       //     4: u32 n

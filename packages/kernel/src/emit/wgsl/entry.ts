@@ -46,7 +46,7 @@ export function wgslEntry(code: Code, memory: WgslMemory, extensions: Extensions
       const declarations = new Lines();
       const bindings = writeBindings(declarations, code, memory);
       const uniform = writeUniform(declarations, code, bindings.length);
-      file.add(headerComment(ir, launchNotes(code, extensions, { bindings, uniform })));
+      file.add(headerComment(ir, launchNotes(code, extensions, { name, bindings, uniform })));
       file.add("");
       file.append(declarations);
       for (const shared of ir.shared) {
@@ -70,7 +70,7 @@ export function wgslEntry(code: Code, memory: WgslMemory, extensions: Extensions
 function launchNotes(
   code: Code,
   extensions: Extensions,
-  { bindings, uniform }: Pick<Emitted, "bindings" | "uniform">,
+  { name, bindings, uniform }: Pick<Emitted, "bindings" | "uniform"> & { readonly name: string },
 ): string[] {
   const { ir } = code;
   const [x, y, z] = ir.workgroupSize;
@@ -84,16 +84,16 @@ function launchNotes(
   ].filter((it) => it !== false);
   const { subgroupSize } = ir;
   return [
-    "launch, with everything in bind group 0:",
+    `launch of the entry point ${name}, with everything in bind group 0:`,
     ...bindings.map(
-      ({ name, binding, element, readOnly, minBytes }) =>
-        `  binding ${binding}: storage${readOnly ? ", read-only" : ""}: ${name}, elements of ${element}, a multiple of ${Math.max(minBytes, WORD_BYTES)} bytes`,
+      ({ name: buffer, binding, element, readOnly, minBytes }) =>
+        `  binding ${binding}: storage${readOnly ? ", read-only" : ""}: ${buffer}, elements of ${element}, its size a multiple of ${Math.max(minBytes, WORD_BYTES)} bytes`,
     ),
     ...(uniform === null
       ? []
       : [
           `  binding ${uniform.binding}: uniform of ${uniform.bytes} bytes, little-endian:`,
-          ...uniform.fields.map(({ name, type, offset }) => `    ${offset}: ${type} ${name}`),
+          ...uniform.fields.map((field) => `    ${field.offset}: ${field.type} ${field.name}`),
         ]),
     ...(isLinear(code)
       ? [
