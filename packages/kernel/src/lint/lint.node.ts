@@ -104,7 +104,7 @@ function pathsFor(folder: string): object {
     createRequire(join(folder, "file.js")).resolve("@evolver/kernel");
     return {};
   } catch {
-    return { paths: { "@evolver/kernel": [fileURLToPath(new URL("../index.ts", import.meta.url))] } };
+    return { paths: { "@evolver/kernel": [fileURLToPath(new URL("../../src/index.ts", import.meta.url))] } };
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EvolverError } from "@evolver/base";
 
 /** Where the axes and what all rungs share lie. */
-const FOLDER = join(import.meta.dirname, "..", "..", "flash");
+const FOLDER = join(import.meta.dirname, "..", "..", "..", "src", "flash");
 
 /** A file below `flash`, or a part of it. */
 export interface SourcePart {
