@@ -9,13 +9,20 @@ import { access, constants, mkdir, open, readdir, realpath, rename, rm, rmdir, s
 import { dirname, join, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 
-/** Leaves everything as it was. @throws EvolverError OUTPUT_NOT_WRITTEN unless a file can be written there */
-export async function checkFile(path: string): Promise<void> {
+/**
+ * Leaves everything as it was.
+ * @param inputs files that the command reads, which must not be lost
+ * @throws EvolverError OUTPUT_NOT_WRITTEN unless a file can be written there
+ */
+export async function checkFile(path: string, inputs: readonly string[] = []): Promise<void> {
   await explained(path, async () => {
     if (path === "") throw new Error("the name is empty");
     if (/[/\\]$/.test(path)) throw new Error("it names a folder, not a file");
     const found = await statOf(resolve(path));
     if (found?.isDirectory() === true) throw new Error("it is a folder");
+    for (const input of inputs)
+      if (found !== null && isSame(found, await statOf(resolve(input))))
+        throw new Error(`it is read by the command, as ${input}`);
     if (found === null) await tryFile(resolve(path));
     else await access(path, constants.W_OK);
   });
@@ -83,6 +90,10 @@ async function writeTo(path: string, text: string, mode?: number): Promise<void>
     await handle.close();
   }
 }
+
+/** Under whichever names. Devices such as /dev/null lose nothing. */
+const isSame = (one: Stats, other: Stats | null): boolean =>
+  one.isFile() && one.dev === other?.dev && one.ino === other.ino;
 
 /** Makes a file that does not exist, with the folders that it needs, and then removes all of them again. */
 async function tryFile(path: string): Promise<void> {

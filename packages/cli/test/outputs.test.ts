@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,6 +25,8 @@ beforeAll(() => {
   mkdirSync(join(folder, "taken", "report.json"), { recursive: true });
   mkdirSync(join(folder, "taken.md"));
   writeFileSync(join(folder, "file"), "");
+  writeFileSync(join(folder, "own.ts"), "");
+  symlinkSync(join(folder, "own.ts"), join(folder, "link.ts"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => {
@@ -62,6 +65,9 @@ it.each([
   [`${EMIT} -o @taken.md`, /OUTPUT_NOT_WRITTEN\]: @taken\.md [^]*it is a folder/],
   [`${EMIT} -o /proc/nope/all`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/all /],
   [`${EMIT} -o /proc/nope/all.hip`, /OUTPUT_NOT_WRITTEN\]: \/proc\/nope\/all\.hip /],
+  ["emit @own.ts -o @own.ts", /OUTPUT_NOT_WRITTEN\]: @own\.ts [^]*it is read by the command/],
+  ["emit @own.ts#k -o @link.ts", /OUTPUT_NOT_WRITTEN\]: @link\.ts [^]*it is read by the command/],
+  ["emit attention/k01 --input @file -o @file", /OUTPUT_NOT_WRITTEN\]: @file [^]*it is read/],
   [`${EMIT} --shape H1,S8,D8`, /unknown option '--shape'/],
   [EMIT.replace(" --", "/chase/x --"), /UNKNOWN_TEST\][^]*"chase\/x"/],
   [EMIT.replace(" --", "/ --"), /UNKNOWN_TEST\]/],

@@ -13,12 +13,12 @@ import {
   type Selftest,
 } from "@evolver/kernel";
 import { type KernelRequest, type Study } from "@evolver/lab";
-import { studyNames } from "@evolver/studies";
+import { loadStudy, studyNames } from "@evolver/studies";
 import { Option } from "commander";
 import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleSelftest } from "../example-selftest.ts";
-import { loadKernels } from "../load-kernel.ts";
+import { fileOf, loadKernels } from "../load-kernel.ts";
 import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, writeOutput } from "../output-files.ts";
@@ -71,7 +71,7 @@ export const emitCommand: MakeCommand = async ({ args, finish }) => {
 };
 
 async function emitSource(target: string, options: EmitOptions): Promise<number> {
-  if (options.output !== null) await checkFile(options.output);
+  if (options.output !== null) await checkFile(options.output, await inputsOf(target, options));
   const { kernel: ir, selftest } = await findKernel(target, options);
   const file = options.output === null ? "selftest" : basename(options.output, extname(options.output));
   const emitted =
@@ -97,6 +97,15 @@ async function emitSource(target: string, options: EmitOptions): Promise<number>
     if (fallback) process.stderr.write(`note: ${request} became ${became}\n`);
   }
   return EXIT.done;
+}
+
+/** The files that are read: the user's kernel, or what the study's options name. */
+async function inputsOf(target: string, options: EmitOptions): Promise<string[]> {
+  const name = target.split("/")[0] as string;
+  if (!studyNames.includes(name)) return [fileOf(target)];
+  return Object.values(givenInput(await loadStudy(name), options)).filter(
+    (value) => typeof value === "string",
+  );
 }
 
 interface Found {
