@@ -149,6 +149,17 @@ describe("values and blocks", () => {
     await Promise.resolve();
   });
 
+  test("generators, of which nothing would run", () => {
+    refused("ASYNC_BODY", [], function* (_, gpu) {
+      gpu.barrier();
+      yield;
+    });
+    refused("ASYNC_BODY", [], async function* (_, gpu) {
+      gpu.barrier();
+      yield;
+    });
+  });
+
   test("a JavaScript number as the result of one side of an if", () => {
     refused("TYPE_MISMATCH", ["gpu.if(", "y.get(0)"], ({ n, y }, gpu) => {
       gpu.if(

@@ -116,8 +116,16 @@ export class Recorder {
     }
   }
 
-  /** Passes on what a body returned, unless it is a promise: what follows an await would be missing in the kernel. */
+  /**
+   * Passes on what a body returned, unless it is a promise, where what follows an await would be missing in the kernel, or a
+   * generator, of which nothing has run.
+   */
   refuseAsync<R>(result: R, what: string): R {
+    if (isGenerator(result))
+      throw new EvolverError("ASYNC_BODY", `${what} of kernel "${this.kernelName}" is a generator`, {
+        where: [note(this.site, "the kernel was defined here")],
+        hint: "a body is recorded in one go: write a function without * and yield",
+      });
     if (!(result instanceof Promise)) return result;
     // The rest of the body fails later, where nothing handles its error; this error is thrown instead.
     result.catch(() => undefined);
@@ -382,3 +390,9 @@ function checkLiteral(type: ScalarType, value: number | boolean, place: () => Si
     hint: "a JavaScript number takes the type of the operand beside it; convert the operand, or write another number",
   });
 }
+
+/** Of both kinds, with and without async. */
+const isGenerator = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && GENERATORS.includes(Object.prototype.toString.call(value));
+
+const GENERATORS: readonly string[] = ["[object Generator]", "[object AsyncGenerator]"];
