@@ -5,6 +5,7 @@ export * from "./format.ts";
 export * from "./hash.ts";
 export * from "./json.ts";
 export * from "./never.ts";
+export * from "./once.ts";
 export * from "./plot.ts";
 export * from "./random.ts";
 export * from "./schema.ts";

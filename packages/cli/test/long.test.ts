@@ -47,7 +47,7 @@ describe("ladder", () => {
   it("--json is one document; progress is on stderr", async () => {
     const { code, stdout, stderr } = await evolver(["ladder", "attention", ...SHAPE, "--json"]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^\[0\/1\] making the data\n\[0\/\d+\] k01 /);
+    expect(stderr).toMatch(/^\[0\/1\] making the data and the reference\n\[0\/\d+\] k01 /);
     const report = JSON.parse(stdout) as { rungs: { id: string; claims: object[] }[] };
     expect(report).toMatchObject({ study: "attention", device: "sim", timeKind: "modelled" });
     const ids = report.rungs.map(({ id }) => id);

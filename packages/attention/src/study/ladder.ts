@@ -12,11 +12,13 @@ import {
   runClaims,
   type WorkgroupLimits,
 } from "@evolver/attention";
+import { once } from "@evolver/base";
 import { buildOf, isModelled, type Device } from "@evolver/device";
 import {
   openMachine,
   runLadder,
   verifyOutputs,
+  type Inputs,
   type Verified,
   type LadderOptions,
   type LadderReport,
@@ -36,8 +38,8 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
   const input = await openAttentionInput(given as unknown as AttentionInput);
   const machine = await openMachine(given);
   const { problem } = input;
-  const objective = objectiveCase(input, options.seed);
-  const { inputs } = objective;
+  const objective = once(() => objectiveCase(input, options.seed));
+  const inputs = (): Inputs => objective().inputs;
   const flops = forwardFlops(problem);
   const rows = flops <= WHOLE_FLOPS ? null : chosenRows(problem, options.seed);
   const { batch, headsQ, seqQ } = problem.shape;
@@ -63,12 +65,12 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
       },
       openTruth() {
         if (rows !== null) {
-          const expected = expectedOf(objective);
+          const expected = expectedOf(objective());
           return (outputs) => verifyOutputs(outputs, expected);
         }
         const truth = attentionTruth(
           problem,
-          inputs as { q: Float32Array; k: Float32Array; v: Float32Array },
+          inputs() as { q: Float32Array; k: Float32Array; v: Float32Array },
         );
         return ({ o, lse }): Verified => {
           const outputs = { o: o as Float32Array, lse: lse as Float32Array };
@@ -76,7 +78,7 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
           return { verified: pass, error, bound };
         };
       },
-      count: (bound, seed) => countAttention(bound, { problem, machine, seed, inputs: () => inputs }),
+      count: (bound, seed) => countAttention(bound, { problem, machine, seed, inputs }),
       claims: (rung, sim) => runClaims(sim, rung),
       claimsOn: ({ claimCase = { problem: claimProblem } }) => printClaimCase(claimCase),
     },

@@ -43,7 +43,6 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   for (const id of flags.rungs ?? []) findRung(study.ladder.rungs, id);
   const progress = openProgress();
   try {
-    progress.step(0, 1, "making the data");
     const report = await study.ladder.run({
       device: flags.device,
       input,
@@ -52,7 +51,7 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
       onWork: (work) => {
         const warning = longLadder(work, device);
         if (warning !== null) progress.line(warning);
-        progress.step(0, 1, "computing the reference");
+        progress.step(0, 1, "making the data and the reference");
       },
       onRung: (id, done, total) => progress.step(done, total, id),
     });

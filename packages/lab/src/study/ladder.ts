@@ -34,7 +34,8 @@ export interface OpenLadder<R extends RungText> {
   readonly study: string;
   readonly rungs: readonly R[];
   readonly inputTitle: string;
-  readonly inputs: Inputs;
+  /** Makes the data, which may take long, when first called. */
+  readonly inputs: () => Inputs;
   readonly machine: MachineProfile;
   /** Of the problem, whichever kernel solves it, by the usual count. */
   readonly flops: number;
@@ -115,12 +116,8 @@ export async function runLadder<R extends RungText>(
   }
 }
 
-function bind<R extends RungText>(
-  { plan, inputs }: OpenLadder<R>,
-  rung: R,
-  device: Device,
-): Promise<BoundPlan> {
-  return bindPlan(device, plan(rung, device), { inputs, fill: "nan" });
+function bind<R extends RungText>(ladder: OpenLadder<R>, rung: R, device: Device): Promise<BoundPlan> {
+  return bindPlan(device, ladder.plan(rung, device), { inputs: ladder.inputs(), fill: "nan" });
 }
 
 async function verifyRung(

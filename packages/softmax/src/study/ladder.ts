@@ -1,5 +1,6 @@
 /** The ladder on one input. */
 
+import { once } from "@evolver/base";
 import { buildOf, isModelled, type Device } from "@evolver/device";
 import { openMachine, runLadder, verifyOutputs, type LadderOptions, type LadderReport } from "@evolver/lab";
 import {
@@ -21,14 +22,14 @@ import { limitsOf } from "./limits.ts";
 export async function rowLadder({ input, ...options }: LadderOptions): Promise<LadderReport> {
   const problem = parseProblem(input);
   const machine = await openMachine(input);
-  const objective = objectiveCase(problem, options.seed);
+  const objective = once(() => objectiveCase(problem, options.seed));
   const own = ({ id, limits }: Device): RowLimits => limitsOf(isModelled(id) ? null : limits);
   return runLadder(
     {
       study: "softmax",
       rungs: ladder,
       inputTitle: titleOf(problem),
-      inputs: objective.inputs,
+      inputs: () => objective().inputs,
       machine,
       flops: rowFlops(problem),
       fits: ({ point }, device) => checkPoint(point, problem, device.subgroupSize, own(device)) === null,
@@ -36,7 +37,7 @@ export async function rowLadder({ input, ...options }: LadderOptions): Promise<L
         rowPlan(fitPoint(point, problem, device.subgroupSize, own(device)), problem, buildOf(device)),
       compared: null,
       openTruth() {
-        const expected = expectedOf(objective);
+        const expected = expectedOf(objective());
         return (outputs) => verifyOutputs(outputs, expected);
       },
       count: (bound) => countRows(bound, problem, machine),
