@@ -294,6 +294,18 @@ describe("what is in the way", () => {
     expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
   });
 
+  it("nor can another git repository", () => {
+    execFileSync("git", ["init", "-q", workspace]);
+    expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
+  });
+
+  it("one whose files are gone is still one", async () => {
+    await run();
+    for (const name of ["records", "skills", "policy.json"])
+      rmSync(join(workspace, name), { recursive: true, force: true });
+    expect(readRecords(workspace)).toEqual([]);
+  });
+
   it("a lock file of a git command that is not ours is named, not removed", async () => {
     await run();
     const lock = join(workspace, ".git", "index.lock");

@@ -18,6 +18,11 @@ export function hasOurFiles(root: string): boolean {
   );
 }
 
+/** Whether commits have what is left of a workspace whose files are gone; other repositories are none of ours. */
+const hadOurFiles = (root: string): boolean =>
+  existsSync(join(root, ".git")) &&
+  (git(root, ["log", "-1", "--format=%h", "--", "policy.json", "records/*.json"]) ?? "") !== "";
+
 const ULID_FILE = /^[0-7][0-9A-HJKMNP-TV-Z]{25}\.json$/;
 
 /** Oldest first. */
@@ -44,7 +49,7 @@ function namesIn(folder: string): string[] {
  */
 export function readRecords(folder: string): CycleRecord[] {
   const root = resolve(folder);
-  if (!existsSync(join(root, ".git")) && !hasOurFiles(root))
+  if (!hasOurFiles(root) && !hadOurFiles(root))
     throw new EvolverError("WORKSPACE_NOT_FOUND", `There is no workspace at ${root}.`, {
       hint: "run `npx evolver evolve <study>` first, or name another with --workspace DIR",
     });
