@@ -26,7 +26,11 @@ export function runAsProcess(args: readonly string[]): void {
     if (!ended) end(fail(thrownLater(error), options));
     process.exit();
   });
-  void main(args).then(end);
+  void main(args).then((code) => {
+    end(code);
+    // A timer or a socket of the user's file must not keep the process; what was printed is still read.
+    if (loadedFile() !== null) process.stderr.write("", () => process.stdout.write("", () => process.exit()));
+  });
 }
 
 /** A reader that has seen enough, such as `| head`, is no error: the exit code is still the answer. */

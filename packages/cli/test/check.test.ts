@@ -55,6 +55,21 @@ test("a file in a folder of CommonJS is a module all the same", () => {
   });
 });
 
+test("a kernel that does not build has what to do, too", () => {
+  const wide = fill("wide", "").replace("[64]", "[4096]");
+  const { status, stdout } = check(imports + wide);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    findings: [{ kind: "invalid-workgroup", hint: expect.stringContaining("at most 1024") }],
+  });
+});
+
+test("a timer of the file's does not keep the command", () => {
+  const { status, stdout } = check(`${imports}setInterval(() => {}, 1000);\n${fill("ticks", "")}`);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ kernel: "ticks", findings: [] });
+});
+
 test("what the file and its bodies print goes to standard error", () => {
   const { status, stdout, stderr } = check(
     `${imports}console.log("loading");\n${fill("talks", `console.info("recording");`)}`,

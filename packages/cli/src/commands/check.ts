@@ -116,6 +116,8 @@ interface ReportedFinding {
   readonly lanes: readonly number[];
   readonly accesses: readonly ReportedAccess[];
   readonly count: number;
+  /** What to do, of a kernel that does not build. */
+  readonly hint?: string;
 }
 
 interface Report {
@@ -149,15 +151,17 @@ interface Report {
 
 export async function check(target: string, options: CheckOptions): Promise<number> {
   const progress = openProgress();
+  // Before there is anything to keep, signals end the process as they do by default: code of the user's that never
+  // ends, in the file or in a kernel's body, would not let a listener of ours run.
+  const named = await loadKernels(target);
+  const kernels = named.map(({ kernel }) => kernel);
+  const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
   const interruption = stopOnSignals(
     progress,
     "stopping with what was found so far; press Ctrl-C again to stop at once",
   );
   const reports: Report[] = [];
   try {
-    const named = await loadKernels(target);
-    const kernels = named.map(({ kernel }) => kernel);
-    const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
     for (const one of named) {
       if (interruption.signal.aborted) break;
       const report = await checkKernel(one, options, { progress, signal: interruption.signal });
@@ -275,7 +279,10 @@ function refused(error: EvolverError): ReportedFinding {
   const first = accesses[0] as ReportedAccess;
   const kind = error.code.toLowerCase().replaceAll("_", "-");
   const message = error.message.split("\n")[0] as string;
-  return { kind, message, file: first.file, line: first.line, lanes: [], accesses, count: 1 };
+  return {
+    ...{ kind, message, file: first.file, line: first.line, lanes: [], accesses, count: 1 },
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
 }
 
 function reported(finding: Finding): ReportedFinding {
@@ -355,13 +362,14 @@ function describe(report: Report): string {
   return lines.join("\n");
 }
 
-function describeFinding({ kind, message, count, accesses }: ReportedFinding): string[] {
+function describeFinding({ kind, message, count, accesses, hint }: ReportedFinding): string[] {
   const lines = accesses.map(({ action, file, line, lanes, workgroup }) => {
     const who =
       lanes.length === 0 ? "" : `, invocation ${shortList(lanes)} of workgroup [${workgroup.join(", ")}]`;
     return `    ${action} at ${shortPath(file)}:${line}${who}`;
   });
-  return [`  ${kind}: ${message}${count > 1 ? ` (${count} times)` : ""}`, ...lines];
+  const help = hint === undefined ? [] : hint.split("\n").map((line) => `    help: ${line}`);
+  return [`  ${kind}: ${message}${count > 1 ? ` (${count} times)` : ""}`, ...lines, ...help];
 }
 
 function shortPath(file: string): string {
