@@ -299,11 +299,15 @@ describe("what is in the way", () => {
     expect(() => readRecords(workspace)).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
   });
 
-  it("one whose files are gone is still one", async () => {
+  it("one whose files are gone has lost its records, and does not begin anew", async () => {
     await run();
-    for (const name of ["records", "skills", "policy.json"])
-      rmSync(join(workspace, name), { recursive: true, force: true });
-    expect(readRecords(workspace)).toEqual([]);
+    const before = git("rev-parse", "HEAD");
+    for (const name of readdirSync(workspace))
+      if (name !== ".git") rmSync(join(workspace, name), { recursive: true });
+    const lost = { code: "RECORD_MISSING", hint: expect.stringContaining("restore records") };
+    expect(() => readRecords(workspace)).toThrow(expect.objectContaining(lost));
+    await expect(run()).rejects.toMatchObject(lost);
+    expect(git("rev-parse", "HEAD")).toBe(before);
   });
 
   it("a lock file of a git command that is not ours is named, not removed", async () => {

@@ -53,8 +53,10 @@ export function readRecords(folder: string): CycleRecord[] {
     throw new EvolverError("WORKSPACE_NOT_FOUND", `There is no workspace at ${root}.`, {
       hint: "run `npx evolver evolve <study>` first, or name another with --workspace DIR",
     });
-  const records = recordNames(root).map((name) => readRecord(root, name));
+  const names = recordNames(root);
+  const records = names.map((name) => readRecord(root, name));
   checkCycles(root, records);
+  checkCommitted(root, names);
   return records;
 }
 
@@ -121,6 +123,20 @@ function git(root: string, args: readonly string[]): string | null {
   } catch {
     return null;
   }
+}
+
+/** The newest records, or all, leave no gap when they are gone: the last commit still has them. @throws EvolverError RECORD_MISSING */
+export function checkCommitted(root: string, names: readonly string[]): void {
+  if (!existsSync(join(root, ".git"))) return;
+  const there = new Set(names.map((name) => `records/${name}`));
+  const committed = git(root, ["ls-tree", "--name-only", "HEAD", "records/"])?.split("\n") ?? [];
+  const missing = committed.filter((file) => file.endsWith(".json") && !there.has(file));
+  if (missing.length === 0) return;
+  throw new EvolverError(
+    "RECORD_MISSING",
+    `In ${root}, ${missing.length} of ${there.size + missing.length} records are missing, such as ${missing[0] as string}.`,
+    { hint: `nothing was changed; bring committed files back with: git -C ${root} restore records` },
+  );
 }
 
 /**

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { decodeTime, monotonicFactory } from "ulid";
 import type { CycleRecord } from "./record.ts";
-import { hasOurFiles, readOwn, readRecords } from "./records.ts";
+import { checkCommitted, hasOurFiles, readOwn, readRecords } from "./records.ts";
 import { explainFailure, makeFolder, writeWhole } from "./files.ts";
 import { acquireLock } from "./lock.ts";
 import type { Lock } from "./lock.ts";
@@ -156,7 +156,8 @@ function refuseForeign(root: string): void {
     throw new EvolverError("WORKSPACE_NOT_A_FOLDER", `${root} is a file, and a workspace is a folder.`, {
       hint: "name an empty or new folder with --workspace DIR; nothing was changed",
     });
-  if (readdirSync(root).every((name) => name === ".git" && existsSync(join(root, name, "evolver")))) return;
+  if (readdirSync(root).every((name) => name === ".git" && existsSync(join(root, name, "evolver"))))
+    return checkCommitted(root, []);
   if (hasOurFiles(root))
     throw new EvolverError(
       "WORKSPACE_DAMAGED",
