@@ -43,6 +43,11 @@ export function readSafetensors(file: ArrayBuffer | Uint8Array): Safetensors {
       : new Uint8Array(file);
   if (bytes.length < LENGTH_BYTES)
     throw invalid(`the file has ${bytes.length} bytes, fewer than the ${LENGTH_BYTES} of a header length`);
+  const other = FORMATS.find(({ starts }) => starts.every((byte, i) => bytes[i] === byte));
+  if (other !== undefined)
+    throw new EvolverError("INVALID_SAFETENSORS", `the file is ${other.name}, not safetensors`, {
+      hint: `write q, k and v with ${other.with}`,
+    });
   const headerBytes = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (headerBytes > MAX_HEADER_BYTES || LENGTH_BYTES + headerBytes > bytes.length)
     throw invalid(`the header claims ${headerBytes} bytes; the file has ${bytes.length} in all`);
@@ -224,6 +229,21 @@ function halfToFloat(bits: number): number {
   if (exponent === 0) return sign * fraction * 2 ** -24;
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
+
+/** What people give instead, by the bytes that such files begin with. */
+const FORMATS = [
+  {
+    name: "a NumPy array (.npy)",
+    starts: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59],
+    with: "safetensors.numpy.save_file",
+  },
+  {
+    name: "a zip archive, such as .npz and PyTorch's .pt",
+    starts: [0x50, 0x4b, 3, 4],
+    with: "safetensors.torch.save_file or safetensors.numpy.save_file",
+  },
+  { name: "a GGUF file", starts: [0x47, 0x47, 0x55, 0x46], with: "safetensors.numpy.save_file" },
+] as const;
 
 function dtypeOf(data: TensorToWrite["data"]): SafetensorsDtype {
   if (data instanceof Float64Array) return "F64";

@@ -29,6 +29,15 @@ const entry = (dtype: string, shape: readonly unknown[], begin: number, end: num
   data_offsets: [begin, end],
 });
 
+it.each([
+  ["\x93NUMPY\x01\x00v\x00{'descr': '<f4'}", "a NumPy array"],
+  ["PK\x03\x04\x14\x00\x00\x00", "a zip archive"],
+  ["GGUF\x03\x00\x00\x00", "a GGUF file"],
+])("names the format of %j", (start, name) => {
+  const file = Uint8Array.from(start, (letter) => letter.charCodeAt(0));
+  expect(() => readSafetensors(file)).toThrow(new RegExp(`^the file is ${name}`));
+});
+
 describe("round trips", () => {
   it("keeps every type, name and the metadata", () => {
     const tensors = {

@@ -104,7 +104,7 @@ export function longLadder({ rungs, runs, flops }: LadderWork, device: string): 
   const seconds = (rungs * runs * flops) / CPU_FLOPS;
   if (seconds < LONG || (device !== "cpu" && !isModelled(device))) return null;
   const times = runs === 1 ? "" : `, ${runs} times each,`;
-  return `warning: one run is ${quantity(flops, "FLOP")}, and ${rungs} rungs${times} may take ${roughly(seconds)} on ${device}; a smaller --shape or fewer --rungs take less`;
+  return `warning: one run is ${quantity(flops, "FLOP")}, and ${rungs} ${rungs === 1 ? "rung" : "rungs"}${times} may take ${roughly(seconds)} on ${device}; a smaller --shape or fewer --rungs take less`;
 }
 
 const roughly = (seconds: number): string => {

@@ -130,7 +130,8 @@ export class Recorder {
     // The rest of the body fails later, where nothing handles its error; this error is thrown instead.
     result.catch(() => undefined);
     throw new EvolverError("ASYNC_BODY", `${what} of kernel "${this.kernelName}" is asynchronous`, {
-      where: [this.place().location, note(this.site, "the kernel was defined here")],
+      // The kernel's own body is not called from a line of the user's.
+      where: [...(what === "the body" ? [] : [this.place().location]), note(this.site, "defined here")],
       hint: "a body is recorded in one go: await what it needs before the build, and keep async out of it",
     });
   }
