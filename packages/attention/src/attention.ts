@@ -94,6 +94,9 @@ const KNOWN_OPTIONS: Readonly<Record<keyof AttentionIntoOptions, true>> = {
  * Causal and windowed masks align bottom-right: query i sees key j when j ≤ i + seqK − seqQ. A row that sees no key
  * has o = 0 and lse = −Infinity.
  *
+ * Kernels divide by the sum of a row's weights only at its end. So values times the number of keys that a row sees must stay below 3.4e38;
+ * beyond that the output may be infinite or NaN where the average is finite.
+ *
  * @throws ATTENTION_SHAPE, ATTENTION_STRIDES, ATTENTION_OPTION or ATTENTION_DATA before anything runs;
  *   UNKNOWN_RUNG, or INVALID_POINT where the kernel chosen does not fit the problem
  */

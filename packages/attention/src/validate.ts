@@ -181,12 +181,17 @@ function checkedScale(scale: number): number {
   throw option(`scale is ${String(scale)}`, "it is a finite float32; leave it out for 1/√dim");
 }
 
+/** Where scores are less than 1 and the softcap more than this, devices take the argument of tanh for 0 and lose the score. */
+const LARGEST_SOFTCAP = 2 ** 100;
+
 function checkedSoftcap(softcap: number, scale: number): number {
   const rounded = typeof softcap === "number" ? Math.fround(softcap) : NaN;
   if (!(Number.isFinite(rounded) && rounded >= 0))
     throw option(`softcap is ${String(softcap)}`, "it is a finite float32 from 0 on; 0 means none");
   if (rounded > 0 && !Number.isFinite(Math.fround(scale / rounded)))
     throw option(`softcap is ${softcap}, and scale / softcap is not a float32 value`, "use a larger softcap");
+  if (rounded > LARGEST_SOFTCAP)
+    throw option(`softcap is ${softcap}, larger than 2^100`, "leave it out: so large a cap changes no score");
   return rounded;
 }
 

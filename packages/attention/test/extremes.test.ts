@@ -26,6 +26,7 @@ describe("scores whose dot products would overflow", () => {
     { name: "the smallest scale in full precision", size: 1e23, options: { scale: 2 ** -126 }, keys: 40 },
     { name: "a softcap", size: 1e20, options: { scale: 1e-38, softcap: 50 }, keys: 4 },
     { name: "a tiny softcap", size: 1e10, options: { scale: 1e-10, softcap: 1e-38 }, keys: 4 },
+    { name: "a scale near the end of float32", size: 2e-19, options: { scale: -3.2e38 }, keys: 40 },
     { name: "a scale of 0", size: 1e20, options: { scale: 0 }, keys: 7 },
   ])("$name", async ({ size, options, keys }) => {
     const problem = createProblem(squareShape(1, 1, keys, D), options);

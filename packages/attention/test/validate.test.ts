@@ -97,6 +97,7 @@ describe("createProblem", () => {
     ["a scale that is a string", { scale: "1" }, /scale is 1/],
     ["a negative softcap", { softcap: -1 }, /softcap is -1/],
     ["a softcap of NaN", { softcap: NaN }, /softcap is NaN/],
+    ["a softcap so large that devices lose small scores", { softcap: 2 ** 101 }, /2\^100/],
     ["a softcap far too small", { scale: 1, softcap: 1e-39 }, /scale \/ softcap/],
   ])("refuses %s", (_, options, message) => {
     const call = () => createProblem(shape, options as ProblemOptions);

@@ -83,13 +83,17 @@ export function scalarsOf(problem: AttentionProblem, headTiles: number): Values<
 
 /** The smallest power of 2 that f32 has in full precision: where less is rounded to zero, no factor may be. */
 const SMALLEST = 2 ** -126;
+/** Half of a factor from here on, times log₂e, is an f32; smaller ones are so themselves. */
+const LARGE = 2 ** 127;
 
 /**
  * The part of a factor that q is multiplied with, before the dot product instead of after: the largest power of 2 in it, but no more
- * than 1, so that dot products are no larger than they would be either way. All of a factor of 0.
+ * than 1, so that dot products are no larger than they would be either way. All of a factor of 0. Of the largest factors, it is 2:
+ * the rest times log₂e would overflow, and dot products stay far smaller than scores.
  */
 function earlyFactor(factor: number): number {
   if (factor === 0) return 0;
+  if (factor >= LARGE) return 2;
   return Math.min(1, Math.max(SMALLEST, 2 ** Math.floor(Math.log2(factor))));
 }
 

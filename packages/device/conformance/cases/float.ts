@@ -260,6 +260,16 @@ export const floatCases: readonly Case[] = [
     (x) => x / x,
     inexact(2.5),
   ),
+  f32Unary(
+    "over infinity",
+    (x) => x.div(Infinity),
+    (x) => x / Infinity,
+  ),
+  f32Unary(
+    "over minus infinity",
+    (x) => x.div(-Infinity),
+    (x) => x / -Infinity,
+  ),
   ...f32Binary("min", (a, b) => a.min(b), skipsNaN(Math.min), { zeros: true }),
   ...f32Binary("max", (a, b) => a.max(b), skipsNaN(Math.max), { zeros: true }),
   binary({

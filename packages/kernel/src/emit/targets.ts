@@ -42,8 +42,8 @@ export const emitTargets = Object.freeze({
     subgroupSizes: null,
     forwardProgress: false,
     arithmetic:
-      "WGSL lets compilers fuse products with sums (NVIDIA's does) and reorder both (SwiftShader does), take numbers below 2^-126 " +
-      "for 0, and take it that there is no NaN and no infinity",
+      "WGSL lets compilers fuse products with sums (NVIDIA's does) and reorder these and quotients (SwiftShader does), take numbers " +
+      "below 2^-126 for 0, and take it that there is no NaN and no infinity",
     waits: "WGSL promises nobody to get on: where the hardware does not help, the wait never ends",
     // What all adapters give, and the shared memory that nearly all give who are asked.
     workgroup: { invocations: 256, sharedBytes: 32 * KIB },

@@ -1,7 +1,7 @@
 /**
- * Arithmetic of floats with a literal zero, and of a float with itself. Compilers of WGSL take a product with zero for 0, though
- * it is NaN for an infinity, a sum with it for the other term, though −0 + 0 is 0, and x − x for 0. So it is done on bits, of
- * which they take nothing.
+ * Arithmetic of floats with a literal zero, over a literal infinity, and of a float with itself. Compilers of WGSL take a product
+ * with zero for 0, though it is NaN for an infinity, a sum with it for the other term, though −0 + 0 is 0, and x − x for 0. So it
+ * is done on bits, of which they take nothing.
  */
 
 import { assertNever } from "@evolver/base";
@@ -12,7 +12,7 @@ import type { Operation, OperationTable } from "../core/operation-table.ts";
 
 export const wgslZeroHelpers: HelperTable = {
   timesZero: {
-    text: `// x * 0: NaN for what is not finite, else a zero with the sign of x. Compilers take it for 0.
+    text: `// x * 0 and x / infinity: NaN for what is not finite, else a zero with the sign of x. Compilers take it for 0.
 fn timesZero(x: f32) -> f32 {
   let bits = bitcast<u32>(x);
   return bitcast<f32>(select(bits & 0x80000000u, 0x7fc00000u, (bits & 0x7f800000u) == 0x7f800000u));
@@ -88,6 +88,9 @@ export function withZeros(operations: OperationTable, nativeF16: boolean): Opera
         }
         case "div":
           if (a.constant === null && a.text === b.text) return special("overItself", a);
+          // Over an infinity what is finite becomes a zero and the rest NaN, as it does times a zero.
+          if (b.constant === Infinity) return product("+0", a);
+          if (b.constant === -Infinity) return product("-0", a);
           if (zeroA === null) return plain(operands, context);
           return zeroA === "-0" ? prefix("-", special("zeroOver", b)) : special("zeroOver", b);
         case "fma": {
