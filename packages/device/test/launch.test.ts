@@ -1,6 +1,6 @@
 /** What a device refuses before it runs anything, and host buffers. On `sim`, whose front door all devices share. */
 
-import { buffer, f32, i32, kernel, u32 } from "@evolver/kernel";
+import { buffer, f32, i32, kernel, u32, type Buffer, type I32 } from "@evolver/kernel";
 import { EvolverError } from "@evolver/base";
 import { listDevices, openCpu, openDevice, openSim } from "@evolver/device";
 import { describe, expect, test } from "vitest";
@@ -36,6 +36,26 @@ async function setup() {
 }
 
 describe("arguments", () => {
+  test("a parameter may have the name of what every record has", async () => {
+    for (const [ofBuffer, ofScalar] of [
+      ["y", "__proto__"],
+      ["__proto__", "constructor"],
+    ] as const) {
+      const params = { [ofBuffer]: buffer(i32, "write"), [ofScalar]: i32 };
+      const named = kernel("named", { params, workgroup: [32] }, (given, gpu) => {
+        const { [ofBuffer]: y, [ofScalar]: s } = given as unknown as Record<string, never>;
+        (y as unknown as Buffer<"i32", "write">).set(gpu.localIndex, s as unknown as I32);
+      });
+      for (const device of [openSim(), await openCpu()]) {
+        const y = device.createBuffer("i32", 32);
+        const program = await device.compile(named);
+        await program.run({ workgroups: 1, args: { [ofBuffer]: y, [ofScalar]: 7 } as never });
+        expect((await y.read())[31], `${device.id}, ${ofScalar}`).toBe(7);
+        await device.close();
+      }
+    }
+  });
+
   test("a good launch runs; 0 workgroups run nothing", async () => {
     const { program, args } = await setup();
     expect((await program.run({ workgroups: 1, args })).counters?.workgroups).toBe(1);

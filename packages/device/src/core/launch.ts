@@ -56,8 +56,9 @@ export function resolveLaunch<B extends OwnedBuffer>(
       hint: `its parameters are ${names.join(", ")}`,
     });
   }
-  const scalars: Record<string, number> = {};
-  const buffers: Record<string, B> = {};
+  // A plain record would take no parameter with the name __proto__.
+  const scalars = Object.create(null) as Record<string, number>;
+  const buffers = Object.create(null) as Record<string, B>;
   for (const param of givenParams(ir)) {
     const value = args[param.name];
     if (value === undefined)

@@ -29,7 +29,7 @@ export class SimulatedProgram<P extends Params> implements CpuProgram<P> {
       const { sim, program } = await (this.#simulator ??= this.#open());
       // One buffer passed for two parameters stays one.
       const copies = new Map<CpuBuffer, DeviceBuffer<ElementType>>();
-      const args: Record<string, unknown> = { ...scalars };
+      const args: Record<string, unknown> = Object.assign(Object.create(null), scalars);
       for (const [name, buffer] of Object.entries(buffers)) {
         const copy = copies.get(buffer) ?? sim.createBuffer(buffer.element, buffer.array);
         copies.set(buffer, copy);
