@@ -11,3 +11,4 @@ export { PlanRunner } from "./judge/runner.ts";
 export { explainFailure } from "./workspace/files.ts";
 export { parsePolicy } from "./workspace/policy.ts";
 export { parseRecord, printRecord } from "./workspace/record.ts";
+export { gitIn } from "./workspace/git.ts";

@@ -1,7 +1,7 @@
 /** `evolver evolve`: improves a kernel in cycles, and says where the result is. */
 
 import { isModelled } from "@evolver/device";
-import { assertNever, duration, NOTHING } from "@evolver/base";
+import { assertNever, duration, EvolverError, NOTHING } from "@evolver/base";
 import {
   commitSettled,
   evolve as runEvolve,
@@ -99,6 +99,12 @@ async function evolve(name: string, options: EvolveFlags): Promise<number> {
       printText(describe(result, { rungs, timeKind }));
     }
     return result.interrupted ? interruptedCode() : EXIT.done;
+  } catch (error) {
+    // A judge that was being started when the signal came was ended by it. The signal itself may be seen a little later.
+    await new Promise((resume) => setImmediate(resume));
+    const isJudge = error instanceof EvolverError && error.code === "JUDGE_FAILED";
+    if (isJudge && interruption.signal.aborted) return interruptedCode();
+    throw error;
   } finally {
     progress.end();
     interruption.end();

@@ -28,7 +28,11 @@ export function gitIn(folder: string): Git {
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
   };
-  return (args, environment = {}) =>
+  const run = (
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    attempts: number,
+  ): Promise<string> =>
     new Promise((resolve, reject) => {
       const child = spawn("git", [...args], {
         cwd: folder,
@@ -43,8 +47,15 @@ export function gitIn(folder: string): Git {
       child.once("error", (error) => reject(new GitError(`git ${args[0]}: ${error.message}`, null)));
       child.once("close", (code, signal) => {
         if (code === 0) return resolve(stdout);
+        // It was still in our group, since it had not begun yet: Ctrl-C was not meant for it.
+        if ((signal === "SIGINT" || signal === "SIGTERM") && attempts > 1)
+          return resolve(run(args, environment, attempts - 1));
         const why = stderr.trim() || `it ended with ${signal ?? `exit code ${code}`}`;
         reject(new GitError(`git ${args[0]}: ${why}`, code));
       });
     });
+  return (args, environment = {}) => run(args, environment, ATTEMPTS);
 }
+
+/** A signal that reaches a command before it begins ends it; so often it is started again. */
+const ATTEMPTS = 3;
