@@ -11,11 +11,44 @@ export {
   kernel,
   Kernel,
   type BuildOptions,
-  type ExampleLaunch,
   type KernelBody,
   type KernelOptions,
   type Symbols,
 } from "./frontend/kernel.ts";
+export type { Choice, Choices, NoTune, Tune } from "./frontend/tune/choices.ts";
+export { chosen, defaultChoices } from "./frontend/tune/choices.ts";
+export {
+  contentsLength,
+  isContentsRule,
+  isMade,
+  madeContents,
+  type Contents,
+  type ContentsRule,
+  type OneOf,
+} from "./frontend/tune/contents.ts";
+export type {
+  AnyReference,
+  Example,
+  ExampleLaunch,
+  PlainLaunch,
+  ProblemWork,
+  Reference,
+  ReferenceArgs,
+  Round,
+  Workgroups,
+} from "./frontend/tune/example.ts";
+export {
+  defaultSizes,
+  leastSizes,
+  nearestSize,
+  raggedSizes,
+  sized,
+  whyNotSize,
+  type NoSizes,
+  type SizeRule,
+  type Sizes,
+  type SizesOf,
+} from "./frontend/tune/sizes.ts";
 export {
   BF16,
   Bool,

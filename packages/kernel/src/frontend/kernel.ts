@@ -16,6 +16,17 @@ import { note, Recorder } from "./recorder.ts";
 import { MutableStructs, type StructBuffer } from "./struct-buffer.ts";
 import type { StructBufferDescriptor, StructDescriptor } from "./struct.ts";
 import { wrap, type ScalarOf } from "./scalar.ts";
+import { chosen, defaultChoices, whyNoTune, type Choices, type NoTune, type Tune } from "./tune/choices.ts";
+import {
+  plainLaunch,
+  type AnyReference,
+  type Example,
+  type ExampleLaunch,
+  type PlainLaunch,
+  type ProblemWork,
+  type Reference,
+} from "./tune/example.ts";
+import { raggedSizes, sized, whyNoSizes, type NoSizes, type Sizes, type SizesOf } from "./tune/sizes.ts";
 
 /** What the body sees for each parameter. */
 export type Symbols<P extends Params> = {
@@ -42,50 +53,114 @@ export interface BuildOptions {
 
 type WorkgroupSize = readonly [number, number?, number?];
 
-/** A small launch: a number for each scalar; for each buffer its contents, or its length if a tool may choose the contents. */
-export interface ExampleLaunch<P extends Params> {
-  /** Workgroups on x, or on x, y and z. */
-  readonly workgroups: number | WorkgroupSize;
-  readonly args: {
-    readonly [K in keyof P]: P[K] extends BufferDescriptor<ElementType, Access, boolean>
-      ? number | Float32Array | Int32Array | Uint32Array | Uint16Array
-      : number;
-  };
-}
-
-export interface KernelOptions<P extends Params> {
+/** What a kernel is made of beside its body. */
+export interface KernelOptions<P extends Params, T extends Tune = NoTune, S extends Sizes = NoSizes> {
   readonly params: P;
-  /** Invocations per workgroup on x, y and z; may depend on the subgroup width. */
-  readonly workgroup: WorkgroupSize | ((build: Required<BuildOptions>) => WorkgroupSize);
+  /**
+   * Free choices, such as `{ tile: [8, 16, 32] }`: the body, `workgroup` and `example` are given a value of each. The first value is the default.
+   */
+  readonly tune?: T;
+  /** Sizes of the problem with their defaults, such as `{ rows: 1024 }`, for which `example` gives launches. */
+  readonly sizes?: S;
+  /** Invocations per workgroup on x, y and z; may depend on the subgroup width and the choices. */
+  readonly workgroup:
+    | WorkgroupSize
+    | ((build: Required<BuildOptions> & { readonly tune: Choices<T> }) => WorkgroupSize);
   /**
    * "static" (the default) refuses barriers and subgroup operations whose control flow is not proved uniform;
    * "dynamic" leaves that check to the simulator, and WebGPU refuses the kernel.
    */
   readonly uniformity?: UniformityMode;
-  /** A launch that tools such as `evolver check` may run. */
-  readonly example?: ExampleLaunch<P>;
+  /** A launch that tools such as `evolver check` may run; with `sizes`, one for any sizes. */
+  readonly example?: Example<P, T, S>;
+  /** What the outputs have to be. With it, `evolver evolve` verifies, measures and improves the kernel. */
+  readonly reference?: Reference<P>;
+  /** The work that the problem takes. */
+  readonly work?: (sizes: SizesOf<S>) => ProblemWork;
+  /** Choices with a name. */
+  readonly variants?: Readonly<Record<string, Partial<Choices<T>>>>;
 }
 
-export type KernelBody<P extends Params> = (params: Symbols<P>, gpu: Gpu) => void;
+/** What a kernel does. It runs when the kernel is built, and records what runs on the device. */
+export type KernelBody<P extends Params, T extends Tune = NoTune> = (
+  params: Symbols<P>,
+  gpu: Gpu,
+  choices: Choices<T>,
+) => void;
+
+/** Options of which only run time knows more. */
+type AnyOptions = KernelOptions<Params, Tune, Sizes>;
+
+/** What kernels of one definition share. */
+interface Definition {
+  readonly options: AnyOptions;
+  readonly body: (params: never, gpu: Gpu, choices: never) => void;
+  readonly site: Site;
+  /** By their choices. */
+  readonly kernels: Map<string, Kernel>;
+}
 
 /** A kernel in TypeScript. For each set of build options that is needed, it is built by running its body once. */
-export class Kernel<P extends Params = Params> {
+export class Kernel<P extends Params = Params, T extends Tune = Tune> {
   readonly name: string;
   readonly params: P;
-  readonly example: ExampleLaunch<P> | null;
+  /** The values of each free choice. */
+  readonly tune: Tune;
+  /** The choices that this kernel is made with. */
+  readonly choices: Choices<Tune>;
+  readonly sizes: Sizes;
+  readonly reference: AnyReference | null;
+  readonly work: ((sizes: SizesOf<Sizes>) => ProblemWork) | null;
+  /** Choices with a name. */
+  readonly variants: Readonly<Record<string, Partial<Choices<Tune>>>>;
   /** Where it is defined. */
   readonly site: Site;
-  readonly #options: KernelOptions<P>;
-  readonly #body: (params: never, gpu: Gpu) => void;
+  readonly #definition: Definition;
   readonly #builds = new Map<string, KernelIR>();
 
-  constructor(name: string, options: KernelOptions<P>, body: KernelBody<P>, site: Site) {
+  constructor(name: string, params: P, definition: Definition, choices: Choices<Tune>) {
+    const { tune = {}, sizes = {}, reference = null, work = null, variants = {} } = definition.options;
     this.name = name;
-    this.params = options.params;
-    this.example = options.example ?? null;
-    this.#options = options;
-    this.#body = body;
-    this.site = site;
+    this.params = params;
+    this.tune = tune;
+    this.choices = choices;
+    this.sizes = sizes;
+    this.reference = reference as AnyReference | null;
+    this.work = work;
+    this.variants = variants;
+    this.site = definition.site;
+    this.#definition = definition;
+    definition.kernels.set(keyOf(choices), this);
+  }
+
+  /**
+   * The same kernel with other choices: `matmul.at({ tile: 16 })`. What is left out is as it is here. The same kernel each time.
+   *
+   * @throws EvolverError UNKNOWN_CHOICE
+   */
+  at(choices: Partial<Choices<T>>): Kernel<P, T> {
+    const given = { ...this.choices, ...choices } as Choices<Tune>;
+    const full = chosen(this.tune, given, `kernel "${this.name}"`);
+    const known = this.#definition.kernels.get(keyOf(full));
+    return (known ?? new Kernel(this.name, this.params, this.#definition, full)) as Kernel<P, T>;
+  }
+
+  /** A small launch for tools: of ragged sizes where the kernel has sizes. Null where it has no example. */
+  get example(): PlainLaunch | null {
+    const launch = this.launch(raggedSizes(this.sizes));
+    return launch === null ? null : plainLaunch(launch, this.params);
+  }
+
+  /**
+   * The example for some sizes, the defaults for those that are left out. Null where there is none.
+   *
+   * @throws EvolverError INVALID_SIZE
+   */
+  launch(sizes: Partial<SizesOf<Sizes>> = {}, subgroup = 32): ExampleLaunch<P> | null {
+    const { example } = this.#definition.options;
+    if (typeof example !== "function") return (example as ExampleLaunch<P> | undefined) ?? null;
+    const all = sized(this.sizes, sizes, `kernel "${this.name}"`);
+    return example(all, this.choices, { subgroup }) as ExampleLaunch<P>;
   }
 
   /** Records, verifies and analyses the kernel for the options. The result is kept and the same each time. */
@@ -105,8 +180,8 @@ export class Kernel<P extends Params = Params> {
         hint: "widths are powers of two from 4 to 128",
       });
     }
-    const { workgroup, uniformity = "static" } = this.#options;
-    const given = typeof workgroup === "function" ? workgroup(options) : workgroup;
+    const { workgroup, uniformity = "static" } = this.#definition.options;
+    const given = typeof workgroup === "function" ? workgroup({ ...options, tune: this.choices }) : workgroup;
     const size = [given[0], given[1] ?? 1, given[2] ?? 1] as const;
     if (
       !size.every((extent) => Number.isInteger(extent) && extent >= 1) ||
@@ -148,7 +223,7 @@ export class Kernel<P extends Params = Params> {
   #run(recorder: Recorder, symbols: object, gpu: Gpu): void {
     let returned: unknown;
     try {
-      returned = this.#body(symbols as never, gpu);
+      returned = this.#definition.body(symbols as never, gpu, this.choices as never);
     } catch (error) {
       if (error instanceof EvolverError) throw error;
       const what = error instanceof Error ? error.message : String(error);
@@ -190,15 +265,18 @@ function declare(
  * Defines a kernel. The body runs once for each set of build options, on symbolic values: JavaScript control flow happens
  * then, `gpu.if`, `gpu.for` and `gpu.while` when the kernel runs.
  */
-export function kernel<const P extends Params>(
-  name: string,
-  options: KernelOptions<P>,
-  body: KernelBody<P>,
-): Kernel<P> {
+export function kernel<
+  const P extends Params,
+  const T extends Tune = NoTune,
+  const S extends Sizes = NoSizes,
+>(name: string, options: KernelOptions<P, T, S>, body: KernelBody<P, T>): Kernel<P, T> {
   const site = captureSite();
   checkDefinition(name, options, body, site);
-  return new Kernel(name, options, body, site);
+  const definition = { options: options as unknown as AnyOptions, body, site, kernels: new Map() };
+  return new Kernel(name, options.params, definition, defaultChoices(options.tune ?? {}));
 }
+
+const keyOf = (choices: Choices<Tune>): string => JSON.stringify(Object.entries(choices));
 
 /** For callers without types. */
 function checkDefinition(name: unknown, options: unknown, body: unknown, site: Site): void {
@@ -222,4 +300,7 @@ function checkDefinition(name: unknown, options: unknown, body: unknown, site: S
   if (!Array.isArray(workgroup) && typeof workgroup !== "function")
     throw fail(`the workgroup of kernel "${name}" is ${kindOf(workgroup)}, not a list such as [64]`);
   if (typeof body !== "function") throw fail(`kernel "${name}" has no body`);
+  const { tune = {}, sizes = {} } = options;
+  const why = whyNoTune(tune) ?? whyNoSizes(sizes);
+  if (why !== null) throw fail(`kernel "${name}": ${why}`);
 }
