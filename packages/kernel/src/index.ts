@@ -16,7 +16,7 @@ export {
   type Symbols,
 } from "./frontend/kernel.ts";
 export type { Choice, Choices, NoTune, Tune } from "./frontend/tune/choices.ts";
-export { chosen, defaultChoices } from "./frontend/tune/choices.ts";
+export { chosen, defaultChoices, whyNoTune } from "./frontend/tune/choices.ts";
 export {
   contentsLength,
   isContentsRule,
@@ -43,6 +43,7 @@ export {
   nearestSize,
   raggedSizes,
   sized,
+  whyNoSizes,
   whyNotSize,
   type NoSizes,
   type SizeRule,

@@ -89,15 +89,15 @@ function checkGiven(plan: Plan, options: BindOptions): void {
   }
   for (const name of Object.keys(inputs)) {
     const role = known.get(name)?.role;
-    if (role === "input") continue;
-    const names = plan.buffers.filter((buffer) => buffer.role === "input").map((buffer) => buffer.name);
+    if (role !== undefined && isGiven(role)) continue;
+    const names = plan.buffers.filter((buffer) => isGiven(buffer.role)).map((buffer) => buffer.name);
     throw wrong(
       `\`inputs\` has "${name}", which is ${role === undefined ? "no buffer" : `${role === "output" ? "an output" : role}`} of the plan`,
       `its inputs are ${names.join(", ") || "none"}`,
     );
   }
   for (const { name, role, element, length } of plan.buffers) {
-    if (role !== "input" || buffers[name] !== undefined) continue;
+    if (!isGiven(role) || buffers[name] !== undefined) continue;
     const contents = inputs[name];
     if (contents === undefined)
       throw wrong(
@@ -117,17 +117,19 @@ function checkGiven(plan: Plan, options: BindOptions): void {
   }
 }
 
+/** Whether the user of a plan gives the contents. */
+const isGiven = (role: PlanBuffer["role"]): boolean => role === "input" || role === "inout";
+
 function create(
   device: Device,
   { name, role, element, length, zeroed }: PlanBuffer,
   options: BindOptions,
 ): DeviceBuffer {
-  const contents: unknown =
-    role === "input"
-      ? options.inputs?.[name]
-      : options.fill === "nan" && !zeroed
-        ? nans(element, length)
-        : length;
+  const contents: unknown = isGiven(role)
+    ? options.inputs?.[name]
+    : options.fill === "nan" && !zeroed
+      ? nans(element, length)
+      : length;
   return device.createBuffer(element, contents as number);
 }
 

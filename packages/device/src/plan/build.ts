@@ -61,6 +61,12 @@ export interface PlanBuilder<B extends PlanTypes> {
     element: TypeDescriptor<E>,
     length: number,
   ): PlanBuilder<With<B, N, E>>;
+  /** A buffer that the user of the plan fills, and that holds a result afterwards: it is changed in place. */
+  inout<N extends string, E extends ElementType>(
+    name: N,
+    element: TypeDescriptor<E>,
+    length: number,
+  ): PlanBuilder<With<B, N, E>>;
   /** A buffer for data that launches pass to later ones. @param zeroed whether it begins with zeros: see PlanBuffer */
   scratch<N extends string, E extends ElementType>(
     name: N,
@@ -105,6 +111,7 @@ function builder<B extends PlanTypes>(build: PlanBuild, plan: Plan): PlanBuilder
   return {
     input: (name, type, length) => add(type, { name, role: "input", length }),
     output: (name, type, length) => add(type, { name, role: "output", length }),
+    inout: (name, type, length) => add(type, { name, role: "inout", length }),
     scratch: (name, type, length, zeroed) =>
       add(type, { name, role: "scratch", length, ...(zeroed !== undefined && { zeroed }) }),
     launch(kernel, options) {

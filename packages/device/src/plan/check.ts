@@ -11,7 +11,7 @@ import { shown } from "../core/invalid.ts";
 import { givenParams, refuseAliases, resolveScalar } from "../core/launch.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanLaunch } from "./plan.ts";
 
-const ROLES: readonly unknown[] = ["input", "output", "scratch"];
+const ROLES: readonly unknown[] = ["input", "output", "inout", "scratch"];
 
 /** Plans also come from text and from callers without types, so that nothing in them is what its type says. */
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -72,7 +72,10 @@ function checkBuffer(buffer: PlanBuffer): void {
       `types are ${elementTypes.join(", ")}`,
     );
   if (!ROLES.includes(role))
-    throw planInvalid(`Buffer ${name} is not an input, output or scratch.`, `roles are ${ROLES.join(", ")}`);
+    throw planInvalid(
+      `Buffer ${name} is not an input, output, inout or scratch.`,
+      `roles are ${ROLES.join(", ")}`,
+    );
 }
 
 function checkArguments(
@@ -144,9 +147,9 @@ export function checkLaunches(plan: Plan, bound: Readonly<Record<string, DeviceB
     }
   }
   for (const { name, role } of plan.buffers)
-    if (role === "output" && !written.has(name))
+    if ((role === "output" || role === "inout") && !written.has(name))
       throw planInvalid(
-        `No launch writes the output ${name}.`,
+        `No launch writes the ${role === "inout" ? "buffer" : "output"} ${name}.`,
         'pass it for a parameter that is declared "write" or "read_write", or leave it out',
       );
 }
@@ -188,7 +191,7 @@ function checkUse(
 ): void {
   if (role === "input" && writes)
     throw new EvolverError("PLAN_WRITES_INPUT", `${what} writes the input ${name}.`, {
-      hint: "inputs belong to the user of the plan, and a second run would begin with what the first has left: write to scratch or an output",
+      hint: "inputs belong to the user of the plan, and a second run would begin with what the first has left: write to scratch or an output, or declare the buffer with .inout(name, type, length)",
     });
   // A kernel that also stores may store first.
   if (role !== "scratch" || zeroed !== false || written.has(name) || !reads || stores) return;

@@ -17,12 +17,15 @@ export const buildOf = ({ subgroupSize, forwardProgress }: Device): PlanBuild =>
 });
 
 /** Whose a buffer of a plan is. */
-export type BufferRole = "input" | "output" | "scratch";
+export type BufferRole = "input" | "output" | "inout" | "scratch";
 
 /** A buffer of a plan. */
 export interface PlanBuffer {
   readonly name: string;
-  /** Inputs and outputs belong to the user of the plan; scratch holds what its launches pass to later ones or keep. */
+  /**
+   * Inputs and outputs belong to the user of the plan, and so does what is both (inout): it is given, and changed in place. Scratch
+   * holds what launches pass to later ones or keep.
+   */
   readonly role: BufferRole;
   readonly element: ElementType;
   /** In elements. */

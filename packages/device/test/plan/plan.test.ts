@@ -267,7 +267,7 @@ describe("a plan is not well-formed", () => {
     [
       "with a role that there is not",
       { buffers: [{ ...good.buffers[0], role: "spare" }] },
-      "Buffer x is not an input, output or scratch.",
+      "Buffer x is not an input, output, inout or scratch.",
     ],
     ["without its kernel", { kernels: [] }, "Launch 0 is of kernel 0, and there are 0."],
     [

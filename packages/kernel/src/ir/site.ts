@@ -48,13 +48,15 @@ class CapturedSite implements Site {
 /**
  * Captures the caller's place: the innermost stack frame outside this library. Each frame looked at costs time, so
  * only what is captured rarely, from deep in the library, asks for more.
+ *
+ * @param below the function of another library that the user called; its frame and those it called are left out
  */
-export function captureSite(deep = false): Site {
+export function captureSite(deep = false, below: CallableFunction = captureSite): Site {
   const trace: { stack?: string } = {};
   if (typeof Error.captureStackTrace === "function") {
     const before = Error.stackTraceLimit;
     Error.stackTraceLimit = deep ? DEEP_STACK : STACK_DEPTH;
-    Error.captureStackTrace(trace, captureSite);
+    Error.captureStackTrace(trace, below);
     Error.stackTraceLimit = before;
     return new CapturedSite(trace);
   }

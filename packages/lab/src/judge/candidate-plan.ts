@@ -24,7 +24,7 @@ export function checkCandidatePlan(plan: Plan, signature: PlanSignature): void {
   const buffers = new Map(plan.buffers.map((buffer) => [buffer.name, buffer]));
   for (const buffer of plan.buffers) checkBuffer(buffer, signature);
   for (const name of Object.keys(signature.outputs))
-    if (buffers.get(name)?.role !== "output") throw invalid(`The plan has no output called ${name}.`);
+    if (!isWritten(buffers.get(name)?.role)) throw invalid(`The plan has no output called ${name}.`);
   for (const { kernel: index, args } of plan.launches) {
     const kernel = plan.kernels[index] as Plan["kernels"][number];
     for (const param of kernel.params) {
@@ -40,6 +40,9 @@ export function checkCandidatePlan(plan: Plan, signature: PlanSignature): void {
   }
 }
 
+/** Whether a buffer of the role holds a result. */
+const isWritten = (role: PlanBuffer["role"] | undefined): boolean => role === "output" || role === "inout";
+
 function checkBuffer({ name, role, element, length, zeroed }: PlanBuffer, signature: PlanSignature): void {
   if (length > MAX_BUFFER_LENGTH) throw invalid(`Buffer ${name} has length ${length}.`);
   if (role === "scratch") {
@@ -49,7 +52,11 @@ function checkBuffer({ name, role, element, length, zeroed }: PlanBuffer, signat
       );
     return;
   }
-  const wanted = role === "input" ? signature.inputs[name] : signature.outputs[name];
+  const [given, result] = [signature.inputs[name], signature.outputs[name]];
+  // What is changed in place is both, and the case says so: else a kernel could keep what an earlier run has left.
+  const wanted = role === "inout" ? result && given : role === "input" ? given : result;
+  if (given !== undefined && result !== undefined && role !== "inout")
+    throw invalid(`The case changes ${name} in place; the plan has it as ${role}, which must be inout.`);
   if (wanted === undefined) throw invalid(`The case has no ${role} called ${name}.`);
   if (wanted.element !== element || wanted.length !== length)
     throw invalid(

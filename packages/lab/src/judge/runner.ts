@@ -90,7 +90,8 @@ export class PlanRunner implements RunnablePlan {
       const { name, length, role, zeroed } = buffer;
       const contents = await this.#buffer(name).read();
       if (this.#fenced) fault ??= overrun(buffer, contents);
-      if (role === "output") outputs[name] = numbersOf(buffer, contents.subarray(0, length));
+      if (role === "output" || role === "inout")
+        outputs[name] = numbersOf(buffer, contents.subarray(0, length));
       if (role === "input") fault ??= inputFault(name, contents, inputs[name] as AnyTypedArray);
       if (role === "scratch" && zeroed === "once") fault ??= leftFault(name, contents.subarray(0, length));
     }
@@ -100,7 +101,8 @@ export class PlanRunner implements RunnablePlan {
   /** Copies inputs into the plan's buffers. */
   async load(inputs: Inputs): Promise<void> {
     for (const { name, role } of this.plan.buffers)
-      if (role === "input") await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
+      if (role === "input" || role === "inout")
+        await this.#buffer(name).write(inputs[name] as Float32Array<ArrayBuffer>);
   }
 
   /**

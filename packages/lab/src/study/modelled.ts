@@ -4,7 +4,13 @@
  */
 
 import { EvolverError } from "@evolver/base";
-import { workgroupCount, type Counters, type Plan, type RunnablePlan } from "@evolver/device";
+import {
+  workgroupCount,
+  type Counters,
+  type Plan,
+  type PlanBuffer,
+  type RunnablePlan,
+} from "@evolver/device";
 import { elementBytes, sharedMemoryBytes, type KernelIR } from "@evolver/kernel";
 import {
   estimateRegisters,
@@ -39,6 +45,14 @@ export interface CountedPlan {
   readonly flops: number;
 }
 
+/** How often the least that moves of a buffer is moved. */
+const TIMES_MOVED: Readonly<Record<PlanBuffer["role"], number>> = {
+  input: 1,
+  output: 1,
+  inout: 2,
+  scratch: 0,
+};
+
 /** The time of one launch of a plan. */
 export function modelLaunch(
   { plan, kernel, workgroups, counters }: CountedLaunch,
@@ -53,7 +67,7 @@ export function modelLaunch(
     sharedBytesPerWorkgroup: kernel.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0),
     registersPerInvocation: estimateRegisters(kernel),
     compulsoryBytes: plan.buffers.reduce(
-      (sum, { role, element, length }) => sum + (role === "scratch" ? 0 : length * elementBytes(element)),
+      (sum, { role, element, length }) => sum + TIMES_MOVED[role] * length * elementBytes(element),
       0,
     ),
   };
