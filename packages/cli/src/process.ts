@@ -7,7 +7,7 @@ import { EvolverError } from "@evolver/base";
 import { siteOfThrown } from "@evolver/kernel";
 import { fail, type FailureOptions } from "./failure.ts";
 import { isForced } from "./interruption.ts";
-import { loadedFile } from "./load-kernel.ts";
+import { loadedFile } from "@evolver/lab";
 import { main } from "./main.ts";
 
 /** Runs the command line; the process ends with its exit code. @param args after the program's name */

@@ -30,6 +30,8 @@ export * from "./study/evidence.ts";
 export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
+export { fileOf, loadedFile, loadKernels, type NamedKernel } from "./load-kernel.ts";
+export { resolveOwnPackages } from "./own-packages.ts";
 export { checkReadable, readInput, type ReadErrors } from "./study/read-input.ts";
 export { countersOf, mixCounters } from "./study/counters.ts";
 export { explainModelled, type ExplainOptions, type Remedies } from "./study/explain.ts";

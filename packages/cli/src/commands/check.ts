@@ -17,12 +17,12 @@ import { estimateWork, longCheck } from "../estimate.ts";
 import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "../example-launch.ts";
 import { Findings, weigh } from "../findings.ts";
 import { interruptedCode, stopOnSignals } from "../interruption.ts";
-import { fileOf, loadKernels, type NamedKernel } from "../load-kernel.ts";
+import { fileOf, loadKernels, type NamedKernel } from "@evolver/lab";
 import { nativeUsesOf, usesIn } from "../native-uses.ts";
 import { integer, subgroupOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
-import { resolveOwnPackages } from "../resolve-hook.ts";
+import { resolveOwnPackages } from "@evolver/lab";
 import { describeWeakened, weakenedBy, type Weakened } from "../weakened.ts";
 
 interface CheckFlags {

@@ -18,11 +18,11 @@ import { Option } from "commander";
 import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { exampleSelftest } from "../example-selftest.ts";
-import { fileOf, loadKernels } from "../load-kernel.ts";
+import { fileOf, loadKernels } from "@evolver/lab";
 import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, writeOutput } from "../output-files.ts";
-import { resolveOwnPackages } from "../resolve-hook.ts";
+import { resolveOwnPackages } from "@evolver/lab";
 import { addStudyOptions, givenInput, studyWith } from "../study-options.ts";
 import { emitMicrobench } from "./emit-microbench.ts";
 

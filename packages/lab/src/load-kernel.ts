@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { EvolverError } from "@evolver/base";
 import type { SourceLocation } from "@evolver/base";
 import { Kernel, siteOfThrown } from "@evolver/kernel";
-import { checkReadable } from "@evolver/lab";
+import { checkReadable } from "./study/read-input.ts";
 
 export interface NamedKernel {
   readonly exportName: string;
