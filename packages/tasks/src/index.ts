@@ -3,8 +3,14 @@
 export { tasks, type Task, type TaskKind } from "./tasks.ts";
 
 // Elementwise
+export { biasGelu } from "./bias-gelu.ts";
+export { swiglu } from "./swiglu.ts";
+export { adam } from "./adam.ts";
 
 // Reductions
+export { sum } from "./sum.ts";
+export { columnMean } from "./column-mean.ts";
+export { argmaxRows } from "./argmax-rows.ts";
 
 // Matrix products
 
@@ -15,5 +21,11 @@ export { tasks, type Task, type TaskKind } from "./tasks.ts";
 // Stencils
 
 // Normalisations
+export { layerNorm } from "./layer-norm.ts";
+export { rmsNorm } from "./rms-norm.ts";
+export { logSoftmax } from "./log-softmax.ts";
 
 // Losses and gathers
+export { crossEntropy } from "./cross-entropy.ts";
+export { huberLoss } from "./huber-loss.ts";
+export { embedding } from "./embedding.ts";

@@ -1,5 +1,8 @@
 /** The registry of tasks: one line each. A task's file loads when it is asked for. */
 
+import type { TunablePlan } from "@evolver/device";
+import type { Kernel } from "@evolver/kernel";
+
 /** What a task is about. */
 export type TaskKind =
   | "elementwise"
@@ -18,14 +21,19 @@ export interface Task {
   /** The name of its file, without the ending. */
   readonly id: string;
   readonly kind: TaskKind;
-  /** The kernel or plan that can be tuned. */
-  readonly load: () => Promise<object>;
+  readonly load: () => Promise<Kernel | TunablePlan>;
 }
 
 export const tasks: readonly Task[] = [
   // Elementwise
+  { id: "bias-gelu", kind: "elementwise", load: async () => (await import("./bias-gelu.ts")).biasGelu },
+  { id: "swiglu", kind: "elementwise", load: async () => (await import("./swiglu.ts")).swiglu },
+  { id: "adam", kind: "elementwise", load: async () => (await import("./adam.ts")).adam },
 
   // Reductions
+  { id: "sum", kind: "reduction", load: async () => (await import("./sum.ts")).sum },
+  { id: "column-mean", kind: "reduction", load: async () => (await import("./column-mean.ts")).columnMean },
+  { id: "argmax-rows", kind: "reduction", load: async () => (await import("./argmax-rows.ts")).argmaxRows },
 
   // Matrix products
 
@@ -36,6 +44,16 @@ export const tasks: readonly Task[] = [
   // Stencils
 
   // Normalisations
+  { id: "layer-norm", kind: "normalisation", load: async () => (await import("./layer-norm.ts")).layerNorm },
+  { id: "rms-norm", kind: "normalisation", load: async () => (await import("./rms-norm.ts")).rmsNorm },
+  {
+    id: "log-softmax",
+    kind: "normalisation",
+    load: async () => (await import("./log-softmax.ts")).logSoftmax,
+  },
 
   // Losses and gathers
+  { id: "cross-entropy", kind: "loss", load: async () => (await import("./cross-entropy.ts")).crossEntropy },
+  { id: "huber-loss", kind: "loss", load: async () => (await import("./huber-loss.ts")).huberLoss },
+  { id: "embedding", kind: "gather", load: async () => (await import("./embedding.ts")).embedding },
 ];

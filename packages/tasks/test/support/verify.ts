@@ -1,0 +1,100 @@
+/** Runs a task at a point on a device, and compares what comes out with the reference. */
+
+import { allowedError, deriveSeed, Random } from "@evolver/base";
+import {
+  bindPlan,
+  buildOf,
+  tunableOf,
+  TunablePlan,
+  type Device,
+  type Plan,
+  type Tunable,
+} from "@evolver/device";
+import { isContentsRule, isMade, madeContents, scalarTypes, type Contents } from "@evolver/kernel";
+import type { Task } from "@evolver/tasks";
+
+type Inputs = Record<string, ReturnType<typeof madeContents>>;
+
+export async function tunableOfTask(task: Task): Promise<Tunable> {
+  const loaded = await task.load();
+  return loaded instanceof TunablePlan ? loaded : tunableOf(loaded);
+}
+
+export interface Setting {
+  readonly device: Device;
+  readonly tunable: Tunable;
+  readonly sizes: Readonly<Record<string, number>>;
+  readonly choices: Readonly<Record<string, number | string>>;
+}
+
+/** What is wrong with the results, in a few words each; null where the point cannot be built for the sizes. */
+export async function verify({ device, tunable, sizes, choices }: Setting): Promise<string[] | null> {
+  const problem = { sizes, scalars: {} };
+  const plan = planOrNull(() => tunable.plan(problem, choices, buildOf(device)));
+  if (plan === null) return null;
+  const inputs = inputsOf(tunable, plan, sizes);
+  const bound = await bindPlan(device, plan, { inputs: copied(inputs), fill: "nan" });
+  try {
+    const wrong = (await bound.run()).flatMap(({ findings }) => findings.map(({ message }) => message));
+    const numbers = Object.fromEntries(
+      Object.entries(inputs).map(([name, values]) => [name, Float64Array.from(values)]),
+    );
+    const truth = tunable.reference(copied(numbers), problem, (value) => value);
+    const low = tunable.reference(copied(numbers), problem, Math.fround);
+    for (const { name, role, element } of plan.buffers) {
+      if (role !== "output" && role !== "inout") continue;
+      const exact = Float64Array.from(truth[name] as ArrayLike<number>);
+      const limit = element === "f32" ? boundOf(exact, low[name] as ArrayLike<number>) : 0;
+      const got = await bound.read(name);
+      const bad = exact.findIndex((value, i) => !(Math.abs(Number(got[i]) - value) <= limit));
+      if (got.length !== exact.length) wrong.push(`${name} has ${got.length} elements`);
+      if (bad >= 0) wrong.push(`${name}[${bad}] is ${got[bad]}, not ${exact[bad]} ± ${limit}`);
+    }
+    return wrong;
+  } finally {
+    bound.destroy();
+  }
+}
+
+/** An error of no code of ours is the author's, who says that there is no such plan. */
+function planOrNull(make: () => Plan): Plan | null {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof Error && error.constructor === Error) return null;
+    throw error;
+  }
+}
+
+function inputsOf(tunable: Tunable, { buffers }: Plan, sizes: Setting["sizes"]): Inputs {
+  const contents: Readonly<Record<string, Contents>> = tunable.contents(sizes);
+  return Object.fromEntries(
+    buffers.flatMap(({ name, role, element, length }) => {
+      if (role !== "input" && role !== "inout") return [];
+      const given = contents[name];
+      if (ArrayBuffer.isView(given)) return [[name, given]];
+      const random = new Random(deriveSeed(7, name));
+      const { least, greatest } = scalarTypes[element];
+      const plain =
+        element === "f32" ? { length, make: () => random.normal() } : { length, min: least, max: greatest };
+      const rule = isContentsRule(given) && isMade(given) ? given : plain;
+      return [[name, madeContents(element, rule, random)]];
+    }),
+  );
+}
+
+const copied = <T extends { slice(): T }>(arrays: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(arrays).map(([name, values]) => [name, values.slice()]));
+
+/** FlashAttention-3's rule; one plain computation may be near the truth by luck, so that its error is at least some roundings. */
+function boundOf(exact: Float64Array, low: ArrayLike<number>): number {
+  const errors = exact.map((value, i) => Math.abs((low[i] as number) - value));
+  const rounding = 2 ** -22 * exact.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+  return allowedError(
+    exact,
+    Math.max(
+      rounding,
+      errors.reduce((a, b) => Math.max(a, b), 0),
+    ),
+  );
+}
