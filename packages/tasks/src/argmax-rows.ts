@@ -7,7 +7,7 @@
 
 import { buffer, f32, kernel, select, u32, type F32 } from "@evolver/kernel";
 import { sweep } from "./support/sweep.ts";
-import { eachRow, rowLaunch, streamTune } from "./support/team.ts";
+import { eachTeam, teamLaunch, streamTune } from "./support/team.ts";
 
 export const argmaxRows = kernel(
   "argmaxRows",
@@ -18,7 +18,7 @@ export const argmaxRows = kernel(
     sizes: { rows: 16384, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
-      workgroups: rowLaunch(rows, choices, build),
+      workgroups: teamLaunch(rows, choices, build),
       args: { x: rows * columns, y: rows, rows, columns },
     }),
     reference({ x, rows, columns }) {
@@ -35,7 +35,7 @@ export const argmaxRows = kernel(
     work: ({ rows, columns }) => ({ flops: rows * columns }),
   },
   ({ x, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
+    eachTeam(gpu, { rows, columns }, choices, (team, base, fitting) => {
       const largest = gpu.var(f32, -Infinity);
       const first = gpu.var(u32, 0);
       sweep(gpu, team, columns, fitting, (piece) => {

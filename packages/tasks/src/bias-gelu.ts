@@ -50,20 +50,21 @@ export const biasGelu = kernel(
           .add(left);
         gpu.if(column.lt(columns), () => {
           const shift = readVector(bias, column, fitting);
-          const compute = (some: readonly U32[]): void => {
-            const places = some.map((row) => row.mul(columns).add(column));
-            const read = places.map((at) => readVector(x, at, fitting));
-            for (const [i, at] of places.entries())
+          const compute = (first: U32, count: number): void => {
+            const corner = { strides: [columns, 1], offset: first.mul(columns).add(column) };
+            const [source, target] = [x.view(corner), y.view(corner)];
+            const read = Array.from({ length: count }, (_, row) => readVector(source.at(row), 0, fitting));
+            for (const [row, values] of read.entries())
               writeVector(
-                y,
-                at,
-                shift.map((value, j) => gelu(value.add((read[i] as readonly F32[])[j] as F32), by)),
+                target.at(row),
+                0,
+                values.map((value, lane) => gelu(value.add(shift[lane] as F32), by)),
               );
           };
           gpu.if(
             top.add(height).le(rows),
-            () => compute(Array.from({ length: height }, (_, i) => top.add(i))),
-            () => gpu.for({ from: top, to: rows }, (row) => compute([row])),
+            () => compute(top, height),
+            () => gpu.for({ from: top, to: rows }, (row) => compute(row, 1)),
           );
         });
       }

@@ -8,7 +8,7 @@
 import { buffer, exp2Flushed, f32, kernel, log, max, u32, type F32 } from "@evolver/kernel";
 import { total } from "./support/vectors.ts";
 import { sweep } from "./support/sweep.ts";
-import { eachRow, rowLaunch, streamTune } from "./support/team.ts";
+import { eachTeam, teamLaunch, streamTune } from "./support/team.ts";
 
 /** The lowest number: differences to it are never NaN. */
 const LOWEST = -3.4028234663852886e38;
@@ -28,7 +28,7 @@ export const crossEntropy = kernel(
     sizes: { rows: 8192, columns: 32768 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
-      workgroups: rowLaunch(rows, choices, build),
+      workgroups: teamLaunch(rows, choices, build),
       args: {
         logits: rows * columns,
         labels: { length: rows, min: 0, max: columns - 1 },
@@ -51,7 +51,7 @@ export const crossEntropy = kernel(
     work: ({ rows, columns }) => ({ flops: 4 * rows * columns }),
   },
   ({ logits, labels, loss, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
+    eachTeam(gpu, { rows, columns }, choices, (team, base, fitting) => {
       const largest = gpu.var(f32, LOWEST);
       const sum = gpu.var(f32, 0);
       const power = (difference: F32): F32 => exp2Flushed(difference.mul(Math.LOG2E));

@@ -6,7 +6,7 @@
 
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import { sweep } from "./support/sweep.ts";
-import { eachRow, rowLaunch, streamTune } from "./support/team.ts";
+import { eachTeam, teamLaunch, streamTune } from "./support/team.ts";
 
 export const embedding = kernel(
   "embedding",
@@ -17,7 +17,7 @@ export const embedding = kernel(
     sizes: { rows: 65536, columns: 1024, vocabulary: 32768 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns, vocabulary }, choices, build) => ({
-      workgroups: rowLaunch(rows, choices, build),
+      workgroups: teamLaunch(rows, choices, build),
       args: {
         table: vocabulary * columns,
         ids: { length: rows, min: 0, max: vocabulary - 1 },
@@ -38,7 +38,7 @@ export const embedding = kernel(
     }),
   },
   ({ table, ids, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
+    eachTeam(gpu, { rows, columns }, choices, (team, base, fitting) => {
       const source = ids.get(team.index).mul(columns);
       sweep(gpu, team, columns, fitting, (piece) => piece.write(y, piece.read(table, source), base));
     }),

@@ -6,8 +6,7 @@
  */
 
 import { buffer, f32, kernel, rsqrt, u32, type F32 } from "@evolver/kernel";
-import { checkHeld, rowOf, rowTune } from "./support/row.ts";
-import { eachRow, rowLaunch } from "./support/team.ts";
+import { eachRow, rowLaunch, rowTune } from "./support/row.ts";
 
 const EPSILON = 1e-5;
 
@@ -27,10 +26,9 @@ export const layerNorm = kernel(
     sizes: { rows: 16384, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {
-      checkHeld(columns, choices, build);
       const elements = rows * columns;
       return {
-        workgroups: rowLaunch(rows, choices, build),
+        workgroups: rowLaunch({ rows, columns }, choices, build),
         args: { x: elements, w: columns, b: columns, y: elements, rows, columns },
       };
     },
@@ -51,8 +49,7 @@ export const layerNorm = kernel(
     work: ({ rows, columns }) => ({ flops: 8 * rows * columns }),
   },
   ({ x, w, b, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
-      const row = rowOf({ gpu, team, from: x, base, columns }, fitting);
+    eachRow(gpu, { x, rows, columns }, choices, (row, base) => {
       const count = columns.toF32();
       const mean = row.sum((value) => value).div(count);
       const squares = row.sum((value) => value.sub(mean).mul(value.sub(mean)));

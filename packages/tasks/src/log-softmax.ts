@@ -6,8 +6,7 @@
  */
 
 import { buffer, exp2Flushed, f32, kernel, log, u32 } from "@evolver/kernel";
-import { checkHeld, rowOf, rowTune } from "./support/row.ts";
-import { eachRow, rowLaunch } from "./support/team.ts";
+import { eachRow, rowLaunch, rowTune } from "./support/row.ts";
 
 export const logSoftmax = kernel(
   "logSoftmax",
@@ -18,9 +17,8 @@ export const logSoftmax = kernel(
     sizes: { rows: 16384, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {
-      checkHeld(columns, choices, build);
       return {
-        workgroups: rowLaunch(rows, choices, build),
+        workgroups: rowLaunch({ rows, columns }, choices, build),
         args: { x: rows * columns, y: rows * columns, rows, columns },
       };
     },
@@ -39,8 +37,7 @@ export const logSoftmax = kernel(
     work: ({ rows, columns }) => ({ flops: 5 * rows * columns }),
   },
   ({ x, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
-      const row = rowOf({ gpu, team, from: x, base, columns }, fitting);
+    eachRow(gpu, { x, rows, columns }, choices, (row, base) => {
       const largest = row.max();
       const logarithm = log(row.sum((value) => exp2Flushed(value.sub(largest).mul(Math.LOG2E))));
       row.each((part) =>

@@ -6,8 +6,7 @@
  */
 
 import { buffer, f32, kernel, rsqrt, u32, type F32 } from "@evolver/kernel";
-import { checkHeld, rowOf, rowTune } from "./support/row.ts";
-import { eachRow, rowLaunch } from "./support/team.ts";
+import { eachRow, rowLaunch, rowTune } from "./support/row.ts";
 
 const EPSILON = 1e-5;
 
@@ -20,9 +19,8 @@ export const rmsNorm = kernel(
     sizes: { rows: 16384, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {
-      checkHeld(columns, choices, build);
       return {
-        workgroups: rowLaunch(rows, choices, build),
+        workgroups: rowLaunch({ rows, columns }, choices, build),
         args: { x: rows * columns, w: columns, y: rows * columns, rows, columns },
       };
     },
@@ -40,8 +38,7 @@ export const rmsNorm = kernel(
     work: ({ rows, columns }) => ({ flops: 4 * rows * columns }),
   },
   ({ x, w, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
-      const row = rowOf({ gpu, team, from: x, base, columns }, fitting);
+    eachRow(gpu, { x, rows, columns }, choices, (row, base) => {
       const squares = row.sum((value) => value.mul(value));
       const scale = rsqrt(squares.div(columns.toF32()).add(EPSILON));
       row.each((part) => {

@@ -1,22 +1,26 @@
 /** Every task at its first choices, its named ones and some others, on ragged sizes, against its reference. */
 
 import { Random } from "@evolver/base";
-import { baselineOf, listDevices, openDevice, openSim, type Device, type Tunable } from "@evolver/device";
+import { baselineOf, openDevice, openSim, type Device, type Tunable } from "@evolver/device";
 import { leastSizes, raggedSizes } from "@evolver/kernel";
 import { tasks } from "@evolver/tasks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inFull } from "../../../test/support/full.ts";
+import { hasSwiftShader, useSwiftShader } from "../../../test/support/swiftshader.ts";
 import { tunableOfTask, verify, type Setting } from "./support/verify.ts";
 
-const hasWebgpu = (await listDevices()).some(({ id, available }) => id === "webgpu" && available);
-
 const DEVICES: readonly (readonly [name: string, open: () => Promise<Device>])[] = [
-  ...inFull([8, 32, 64], [32]).map(
+  ...inFull([4, 8, 32, 64, 128], [8, 32]).map(
     (subgroup) => [`sim ${subgroup}`, async () => openSim({ subgroup })] as const,
   ),
   ["cpu", () => openDevice("cpu")],
-  ...inFull(hasWebgpu ? [["webgpu", () => openDevice("webgpu")] as const] : [], []),
+  ...inFull(hasSwiftShader ? [["webgpu", openWebgpu] as const] : [], []),
 ];
+
+function openWebgpu(): Promise<Device> {
+  useSwiftShader();
+  return openDevice("webgpu");
+}
 
 /** Sizes at which whole turns of the best points run, and rests of them; beside those that every task is tried at. */
 const LARGER: Readonly<Record<string, readonly Setting["sizes"][]>> = {

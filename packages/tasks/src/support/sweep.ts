@@ -3,24 +3,16 @@
  * of them, so that their latencies overlap.
  */
 
-import type { F32, Gpu, U32 } from "@evolver/kernel";
-import {
-  byWidth,
-  readVector,
-  writeVector,
-  type Reach,
-  type Readable,
-  type Width,
-  type Writable,
-} from "./vectors.ts";
+import type { F32, Gpu, U32, ViewOptions } from "@evolver/kernel";
+import { byWidth, readVector, writeVector, type Reach, type Source, type Target } from "./vectors.ts";
 
 /** The elements of one turn that an invocation has. */
 export interface Piece {
   /** Their places, in order. */
   readonly places: readonly U32[];
   /** Their values in a buffer. @param base the place in the buffer of the stretch's first element; 0 if absent */
-  read(from: Readable, base?: U32): readonly F32[];
-  write(to: Writable, values: readonly F32[], base?: U32): void;
+  read(from: Source, base?: U32): readonly F32[];
+  write(to: Target, values: readonly F32[], base?: U32): void;
 }
 
 /** Those who go through the stretch together. */
@@ -47,14 +39,7 @@ export function sweep(
     const own = lane.mul(width).add(first);
     const from = group === undefined ? own : own.add(group.index.mul(tile));
     const step = group === undefined ? tile : group.count.mul(tile);
-    gpu.for({ from, to, step }, (at) =>
-      body(
-        pieceOf(
-          Array.from({ length: count }, (_, k) => at.add(k * lanes * width)),
-          width,
-        ),
-      ),
-    );
+    gpu.for({ from, to, step }, (at) => body(pieceOf(at, { width, loads: count, apart: lanes * width })));
   };
   if (loads === 1) return turn(0, length, 1);
   // Whole turns of all lanes need no test inside; the rest goes vector by vector.
@@ -63,17 +48,30 @@ export function sweep(
   turn(whole, length, 1);
 }
 
-function pieceOf(starts: readonly U32[], width: Width): Piece {
-  const from = (start: U32, base: U32 | undefined): U32 => (base === undefined ? start : base.add(start));
+interface Shape extends Reach {
+  /** From one vector to the next. */
+  readonly apart: number;
+}
+
+function pieceOf(at: U32, { width, loads, apart }: Shape): Piece {
+  const vectors = Array.from({ length: loads }, (_, k) => k * apart);
+  const from = (base: U32 | undefined): ViewOptions => ({
+    strides: [1],
+    offset: base === undefined ? at : base.add(at),
+  });
   return {
     get places() {
-      return starts.flatMap((start) => Array.from({ length: width }, (_, k) => start.add(k)));
+      return vectors.flatMap((first) => Array.from({ length: width }, (_, k) => at.add(first + k)));
     },
-    read: (buffer, base) => starts.flatMap((start) => readVector(buffer, from(start, base), width)),
-    write: (buffer, values, base) =>
-      starts.forEach((start, k) =>
-        writeVector(buffer, from(start, base), values.slice(k * width, (k + 1) * width)),
-      ),
+    read(buffer, base) {
+      const here = buffer.view(from(base));
+      return vectors.flatMap((first) => readVector(here, first, width));
+    },
+    write(buffer, values, base) {
+      const here = buffer.view(from(base));
+      for (const [k, first] of vectors.entries())
+        writeVector(here, first, values.slice(k * width, (k + 1) * width));
+    },
   };
 }
 

@@ -74,7 +74,7 @@ export const streamTune = {
  *
  * @param body gets the place of its row's first element
  */
-export function eachRow<C extends TeamChoices>(
+export function eachTeam<C extends TeamChoices>(
   gpu: Gpu,
   { rows, columns }: Rows,
   choices: C,
@@ -88,7 +88,7 @@ export function eachRow<C extends TeamChoices>(
 }
 
 /** Workgroups with which each row has a team. */
-export function rowLaunch(
+export function teamLaunch(
   rows: number,
   { threads, team }: TeamChoices,
   { subgroup }: { readonly subgroup: number },
@@ -120,5 +120,5 @@ function acrossSubgroups<V extends F32 | U32>(
     { length: Math.ceil(numSubgroups / subgroupSize) },
     (_, k) => partial.getOr(lane.add(k * subgroupSize), neutral) as V,
   );
-  return all(parts.reduce(two));
+  return all(parts.reduce((a, b) => two(a, b)));
 }

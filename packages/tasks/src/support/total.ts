@@ -3,7 +3,7 @@
 import { buffer, f32, kernel, u32, type F32, type Gpu, type U32 } from "@evolver/kernel";
 import { sweepAll } from "./sweep.ts";
 import { teamOf } from "./team.ts";
-import { total, type Reach, type Readable, type Writable } from "./vectors.ts";
+import { total, type Reach, type Source, type Writable } from "./vectors.ts";
 
 /** Free choices: how many workgroups there are, and what each invocation has in flight. */
 export const totalTune = {
@@ -18,7 +18,7 @@ export function partialSums(
   gpu: Gpu,
   { n, partial }: { readonly n: U32; readonly partial: Writable },
   reach: Reach,
-  termsOf: (read: (from: Readable) => readonly F32[]) => readonly F32[],
+  termsOf: (read: (from: Source) => readonly F32[]) => readonly F32[],
 ): void {
   const sum = gpu.var(f32, 0);
   sweepAll(gpu, n, reach, (piece) => sum.add(total(termsOf((from) => piece.read(from)))));
@@ -31,11 +31,11 @@ export const addUp = kernel(
   "addUp",
   {
     params: { partial: buffer(f32), y: buffer(f32, "write"), groups: u32, divisor: f32 },
-    workgroup: [1024],
+    workgroup: [256],
   },
   ({ partial, y, groups, divisor }, gpu) => {
     const sum = gpu.var(f32, 0);
-    gpu.for({ from: gpu.localIndex, to: groups, step: 1024 }, (i) => sum.add(partial.get(i)));
+    gpu.for({ from: gpu.localIndex, to: groups, step: 256 }, (i) => sum.add(partial.get(i)));
     const all = teamOf(gpu, "workgroup").sum(sum.get());
     gpu.if(gpu.localIndex.eq(0), () => y.set(0, all.div(divisor)));
   },

@@ -1,29 +1,40 @@
 /** Vectors of a width that is a free choice, and what to do where lengths are no multiple of it. */
 
-import { Vec, type F32, type Gpu, type U32 } from "@evolver/kernel";
+import { Vec, type F32, type Gpu, type U32, type ViewOptions } from "@evolver/kernel";
 
 /** Elements that one instruction moves. */
 export type Width = 1 | 2 | 4;
 
-/** A buffer of f32 that may be read. */
+type Place = U32 | number;
+
+/** Memory of f32 that may be read. */
 export interface Readable {
-  get(index: U32): F32;
-  getVec<N extends 2 | 4>(width: N, index: U32): Vec<"f32", N>;
+  get(index: Place): F32;
+  getVec<N extends 2 | 4>(width: N, index: Place): Vec<"f32", N>;
 }
 
-/** A buffer of f32 that may be written. */
+/** Memory of f32 that may be written. */
 export interface Writable {
-  set(index: U32, value: F32): void;
-  setVec(index: U32, values: Vec<"f32", 2 | 4>): void;
+  set(index: Place, value: F32): void;
+  setVec(index: Place, values: Vec<"f32", 2 | 4>): void;
+}
+
+/** A buffer of which a part can be addressed by what is known at build time: those offsets stand in the instruction. */
+export interface Source extends Readable {
+  view(options: ViewOptions): Readable;
+}
+
+export interface Target extends Writable {
+  view(options: ViewOptions): Writable;
 }
 
 /** As many neighbours from an index on, which is a multiple of the width. */
-export function readVector(from: Readable, index: U32, width: Width): readonly F32[] {
+export function readVector(from: Readable, index: Place, width: Width): readonly F32[] {
   return width === 1 ? [from.get(index)] : from.getVec(width, index).components;
 }
 
 /** Writes 1, 2 or 4 neighbours. */
-export function writeVector(to: Writable, index: U32, values: readonly F32[]): void {
+export function writeVector(to: Writable, index: Place, values: readonly F32[]): void {
   const [first] = values;
   if (values.length === 1 && first !== undefined) to.set(index, first);
   else to.setVec(index, new Vec(values.length as 2 | 4, values));

@@ -27,11 +27,11 @@ export interface Setting {
   readonly choices: Readonly<Record<string, number | string>>;
 }
 
-/** What is wrong with the results, in a few words each; null where the point cannot be built for the sizes. */
+/** What is wrong with the results, in a few words each; null where the point cannot be built for the sizes or the device. */
 export async function verify({ device, tunable, sizes, choices }: Setting): Promise<string[] | null> {
   const problem = { sizes, scalars: {} };
   const plan = planOrNull(() => tunable.plan(problem, choices, buildOf(device)));
-  if (plan === null) return null;
+  if (plan === null || !fits(plan, device)) return null;
   const inputs = inputsOf(tunable, plan, sizes);
   const bound = await bindPlan(device, plan, { inputs: copied(inputs), fill: "nan" });
   try {
@@ -55,6 +55,9 @@ export async function verify({ device, tunable, sizes, choices }: Setting): Prom
     bound.destroy();
   }
 }
+
+const fits = ({ kernels }: Plan, { limits }: Device): boolean =>
+  kernels.every(({ workgroupSize: [x, y, z] }) => x * y * z <= limits.maxInvocationsPerWorkgroup);
 
 /** An error of no code of ours is the author's, who says that there is no such plan. */
 function planOrNull(make: () => Plan): Plan | null {
