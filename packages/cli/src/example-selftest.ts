@@ -4,6 +4,7 @@
  */
 
 import { openSim, type AnyTypedArray, type DeviceBuffer, type Launch } from "@evolver/device";
+import { exampleLaunch } from "@evolver/device/check";
 import {
   ops,
   visitNodes,
@@ -12,7 +13,6 @@ import {
   type Selftest,
   type SelftestBuffer,
 } from "@evolver/kernel";
-import { exampleLaunch } from "./example-launch.ts";
 
 export interface ExampleSelftest {
   readonly selftest: Selftest;

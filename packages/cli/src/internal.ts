@@ -3,7 +3,6 @@
  */
 
 export { benchWarnings } from "./bench-warnings.ts";
-export { type CheckLaunch, exampleLaunch } from "./example-launch.ts";
 export { table } from "./output.ts";
 export { type Progress, openProgress } from "./progress.ts";
 export { estimateWork, longCheck, longLadder } from "./estimate.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSim } from "@evolver/device";
 import { buffer, f32, kernel, u32, type Kernel } from "@evolver/kernel";
-import { exampleLaunch, type CheckLaunch } from "evolver/internal";
+import { exampleLaunch, type CheckLaunch } from "@evolver/device/check";
 import { evolver, type Finished } from "./support/command.ts";
 
 /** Of the access pair that races; the lines are looked up, so that the file may change. */

@@ -1,8 +1,8 @@
 /** Contents of buffers for which a launch gives only a length. */
 
 import { type Random } from "@evolver/base";
-import { type AnyTypedArray } from "@evolver/device";
 import { scalarTypes, type ElementType } from "@evolver/kernel";
+import type { AnyTypedArray } from "../core/device.ts";
 
 /** Numbers stay within blocks of so many, which are no multiple of a subgroup: neighbours in a list of offsets are near. */
 const BLOCK = 97;

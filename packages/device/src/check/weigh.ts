@@ -3,7 +3,7 @@
  * buffers were made up.
  */
 
-import { type Finding } from "@evolver/device";
+import type { Finding } from "../core/findings.ts";
 
 /** Findings of runs, each kind once per set of lines. */
 export class Findings {

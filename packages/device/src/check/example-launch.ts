@@ -1,9 +1,8 @@
 /**
- * The launch that `evolver check` runs: the kernel's own `example`, the command line's arguments, and guesses for the
- * rest. Guessed sizes are no multiple of the workgroup's, so that a missing bounds check shows.
+ * The launch that a kernel is checked with: its own `example`, what the caller gives (of `evolver check`, its options), and
+ * guesses for the rest. Guessed sizes are no multiple of the workgroup's, so that a missing bounds check shows.
  */
 
-import { type AnyTypedArray, type Device, type DeviceBuffer } from "@evolver/device";
 import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
@@ -17,6 +16,7 @@ import {
   type KernelIR,
   type WordType,
 } from "@evolver/kernel";
+import type { AnyTypedArray, Device, DeviceBuffer } from "../core/device.ts";
 import { inMixedOrder, randomValues } from "./made-up-contents.ts";
 
 export interface LaunchOptions {
