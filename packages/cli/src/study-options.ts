@@ -2,12 +2,15 @@
 
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EvolverError } from "@evolver/base";
-import type { Study, StudyInput, StudyOption } from "@evolver/lab";
+import { fileStudy, type Study, type StudyInput, type StudyOption } from "@evolver/lab";
 import { loadStudy, studyNames } from "@evolver/studies";
 
 /** Adds the argument `<study>` and the options of the study that it names. @param command with all its own options */
 export async function addStudyArgument(command: Command, args: readonly string[]): Promise<Command> {
-  command.argument("<study>", studyNames.join(", "));
+  command.argument(
+    "<study>",
+    `${studyNames.join(", ")}, or a file of yours: my-kernel.ts or my-kernel.ts#export`,
+  );
   // Where no study is named, the error must be about that, and not about unknown options.
   if (!(await addStudyOptions(command, args))) command.allowUnknownOption().allowExcessArguments();
   return command;
@@ -22,13 +25,30 @@ export async function addStudyArgument(command: Command, args: readonly string[]
 export async function addStudyOptions(command: Command, args: readonly string[]): Promise<boolean> {
   const name = namedStudy(command, args);
   if (name !== null) {
-    for (const option of (await loadStudy(name)).options) command.addOption(commanderOption(option));
+    for (const option of (await studyNamed(name)).options) command.addOption(commanderOption(option));
     return true;
   }
   const helps = await Promise.all(studyNames.map(async (each) => helpOf(await loadStudy(each))));
   command.addHelpText("after", `\nStudies and their options:\n${helps.join("\n")}`);
   return false;
 }
+
+/** Whether a name is that of a file, and not of a study: "my-kernel.ts", "kernels/one.mjs#saxpy". */
+export const isFileName = (name: string): boolean => /\.[cm]?[jt]s(#.*)?$/.test(name);
+
+/**
+ * A study by its name, or of what a file exports. The same one each time, since a file is loaded once.
+ *
+ * @throws EvolverError UNKNOWN_STUDY, and what `fileStudy` throws
+ */
+export function studyNamed(name: string): Promise<Study> {
+  if (!isFileName(name)) return loadStudy(name);
+  let study = ofFiles.get(name);
+  if (study === undefined) ofFiles.set(name, (study = fileStudy(name)));
+  return study;
+}
+
+const ofFiles = new Map<string, Promise<Study>>();
 
 /** The studies that have an option, such as "--rows". */
 export async function studiesWithOption(flag: string): Promise<string[]> {
@@ -71,8 +91,10 @@ function namedStudy(command: Command, args: readonly string[]): string | null {
   for (const { flags } of command.options) trial.addOption(new Option(flags));
   try {
     const { operands, unknown } = trial.parseOptions(args.slice(1));
-    const names = [...operands, ...unknown].map((argument) => argument.split("/")[0] as string);
-    return names.find((name) => studyNames.includes(name)) ?? null;
+    const words = [...operands, ...unknown];
+    const isStudy = (word: string): boolean => studyNames.includes(word.split("/")[0] as string);
+    const word = words.find((each) => isStudy(each) || isFileName(each));
+    return word === undefined || isFileName(word) ? (word ?? null) : (word.split("/")[0] as string);
   } catch (error) {
     // Such as an option without its value: the command itself will say so.
     if (error instanceof CommanderError) return null;

@@ -25,10 +25,12 @@ let last: LoadedFile | null = null;
 export const loadedFile = (): LoadedFile | null => last;
 
 /**
- * @returns the kernel that is named, or all that the file exports, at least one
- * @throws EvolverError FILE_NOT_FOUND, FILE_NOT_READABLE, FILE_NOT_LOADED, EXPORT_NOT_FOUND, NOT_A_KERNEL, NO_KERNEL
+ * What a file exports, by name: all of it, or what is named.
+ *
+ * @param target "file.ts" or "file.ts#export"
+ * @throws EvolverError FILE_NOT_FOUND, FILE_NOT_READABLE, FILE_NOT_LOADED, EXPORT_NOT_FOUND
  */
-export async function loadKernels(target: string): Promise<readonly NamedKernel[]> {
+export async function loadExports(target: string): Promise<readonly (readonly [string, unknown])[]> {
   const [file = "", exportName] = splitTarget(target);
   const path = resolve(file);
   await checkReadable(file, {
@@ -36,11 +38,29 @@ export async function loadKernels(target: string): Promise<readonly NamedKernel[
     hint: "give the path of a TypeScript file that exports a kernel, such as kernels.ts#saxpy",
   });
   const module = await importFile(path);
-  if (exportName !== undefined) return [{ exportName, kernel: pick(module, exportName, path) }];
-  const kernels = Object.entries(module).flatMap(([name, value]) =>
-    value instanceof Kernel ? [{ exportName: name, kernel: value as Kernel }] : [],
+  if (exportName === undefined) return Object.entries(module);
+  if (module[exportName] !== undefined) return [[exportName, module[exportName]]];
+  throw new EvolverError("EXPORT_NOT_FOUND", `${path} has no export "${exportName}"`, {
+    hint: `it exports ${Object.keys(module).join(", ") || "nothing"}`,
+  });
+}
+
+/**
+ * @returns the kernel that is named, or all that the file exports, at least one
+ * @throws EvolverError what `loadExports` throws, NOT_A_KERNEL, NO_KERNEL
+ */
+export async function loadKernels(target: string): Promise<readonly NamedKernel[]> {
+  const [, wanted] = splitTarget(target);
+  const exports = await loadExports(target);
+  const kernels = exports.flatMap(([exportName, value]) =>
+    value instanceof Kernel ? [{ exportName, kernel: value as Kernel }] : [],
   );
   if (kernels.length > 0) return kernels;
+  const path = fileOf(target);
+  if (wanted !== undefined)
+    throw new EvolverError("NOT_A_KERNEL", `the export "${wanted}" of ${path} is not a kernel`, {
+      hint: "name an export made with kernel(…) of this @evolver/kernel",
+    });
   throw new EvolverError("NO_KERNEL", `${path} exports no kernel`, {
     hint: 'write `export const name = kernel("name", …)` with kernel from @evolver/kernel',
   });
@@ -126,17 +146,4 @@ function placeOfImport(message: string): SourceLocation | null {
   const at = lines.findIndex((line) => line.includes(`${name}"`) || line.includes(`${name}'`));
   if (at < 0) return null;
   return { file, line: at + 1, column: (lines[at] as string).search(/["']/) + 1 };
-}
-
-function pick(module: Record<string, unknown>, name: string, path: string): Kernel {
-  const value = module[name];
-  if (value instanceof Kernel) return value as Kernel;
-  const exported = Object.keys(module).join(", ") || "nothing";
-  throw value === undefined
-    ? new EvolverError("EXPORT_NOT_FOUND", `${path} has no export "${name}"`, {
-        hint: `it exports ${exported}`,
-      })
-    : new EvolverError("NOT_A_KERNEL", `the export "${name}" of ${path} is not a kernel`, {
-        hint: "name an export made with kernel(…) of this @evolver/kernel",
-      });
 }

@@ -10,7 +10,7 @@ import {
   type FloatInputs,
 } from "@evolver/attention";
 import { deriveSeed, Random } from "@evolver/base";
-import type { Case, Expected, Shape } from "@evolver/lab";
+import type { Case, Truth, Shape } from "@evolver/lab";
 import type { OpenedInput } from "./input.ts";
 import { parseShape, printShape } from "./shape.ts";
 
@@ -92,12 +92,12 @@ const FEWEST_ROWS = 256;
  * The float64 truth with FlashAttention-3's tolerance. For a large problem only some rows are computed: the first, the last,
  * and others that the case's seed chooses.
  */
-export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<string, Expected>> {
+export function expectedOf(input: Case<AttentionCaseShape>): Readonly<Record<string, Truth>> {
   const problem = parseShape(input.shape);
   const { q, k, v } = input.inputs as { q: Float32Array; k: Float32Array; v: Float32Array };
   const chosen = chosenRows(problem, input.seed);
   const { reference, bound, lseBound } = attentionTruth(problem, { q, k, v }, chosen ?? undefined);
-  const truth = (values: Float64Array, limit: number): Expected => {
+  const truth = (values: Float64Array, limit: number): Truth => {
     if (chosen === null) return { values, bound: limit };
     const known = new Uint8Array(values.length);
     const width = values.length / reference.lse.length;

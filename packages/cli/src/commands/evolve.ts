@@ -10,7 +10,6 @@ import {
   type LadderReport,
   type Trial,
 } from "@evolver/lab";
-import { loadStudy } from "@evolver/studies";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { comparedWith, fastestRung, ladderTable } from "./ladder.ts";
 import { interruptedCode, stopOnSignals } from "../interruption.ts";
@@ -18,7 +17,7 @@ import { deviceOption, integer, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkWorkspaceFolder } from "../output-files.ts";
 import { openProgress, type Progress } from "../progress.ts";
-import { addStudyArgument, givenInput } from "../study-options.ts";
+import { addStudyArgument, givenInput, studyNamed } from "../study-options.ts";
 
 interface EvolveFlags {
   readonly device: string;
@@ -66,7 +65,7 @@ export const evolveCommand: MakeCommand = ({ args, finish }) =>
   );
 
 async function evolve(name: string, options: EvolveFlags): Promise<number> {
-  const study = await loadStudy(name);
+  const study = await studyNamed(name);
   const given = givenInput(study, options);
   await checkWorkspaceFolder(options.workspace);
   const progress = openProgress();

@@ -14,7 +14,7 @@ import {
 import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
 import type { WordType } from "@evolver/kernel";
 import { whyNotInSpace } from "../study/space.ts";
-import type { Case, Shape } from "../study/case.ts";
+import { isTrusted, type Case, type Shape, type Truth } from "../study/case.ts";
 import type { Measurement } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
 import { failedVerdict } from "./verdict.ts";
@@ -24,7 +24,13 @@ import { checkCandidatePlan, type PlanSignature } from "./candidate-plan.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
-import { compareOutputs, compareUnknown, ignoredInputs, trivialAnswer } from "../study/compare-outputs.ts";
+import {
+  compareOutputs,
+  compareUnknown,
+  ignoredInputs,
+  needsBaseline,
+  trivialAnswer,
+} from "../study/compare-outputs.ts";
 import { PlanRunner, faultOf } from "./runner.ts";
 import { Answers, Data, Truths } from "./truths.ts";
 
@@ -87,7 +93,9 @@ export class Session {
     let random = 0;
     for (const input of cases) {
       const expected = this.#study.expected(input);
-      for (const [name, { values, bound }] of Object.entries(expected)) {
+      if (Object.values(expected).some(isTrusted)) continue;
+      for (const [name, truth] of Object.entries(expected) as [string, Truth][]) {
+        const { values, bound } = truth;
         if (values.some(Number.isNaN)) refuse(`the truth of ${name} in case ${input.id} has a NaN`);
         const bounds = typeof bound === "number" ? [bound] : bound;
         if (!bounds.every((value) => value >= 0 && value < Infinity))
@@ -276,7 +284,7 @@ class Bench {
     const where = `In case ${input.id} (seed ${input.seed})${when}: `;
     if (fault !== null) throw new Rejection(fault.status, where + fault.reason);
     if (problem !== null) throw new Rejection("wrong-result", where + problem);
-    if (Object.values(expected).every(({ known }) => known === undefined)) return;
+    if (!needsBaseline(expected)) return;
     const trusted = await launching(() => this.#answers.of(input));
     const differs = compareUnknown(outputs, trusted, expected);
     if (differs !== null) throw new Rejection("wrong-result", where + differs);

@@ -22,8 +22,25 @@ export interface Case<S extends Shape = Shape> {
   readonly checks: "full" | "fast";
 }
 
-/** The truth about one output, as only the judge knows it. */
-export interface Expected {
+/** What one output has to be, as only the judge knows it. */
+export type Expected = Truth | Trusted;
+
+/**
+ * Where the reference would take too long: the answer of the study's baseline, which was verified on smaller cases. The
+ * outputs must be as near to it as `relative` of its largest magnitude.
+ */
+export interface Trusted {
+  readonly trusted: "baseline";
+  readonly length: number;
+  /** 0 for integers, which must be equal. */
+  readonly relative: number;
+}
+
+/** Whether nothing but the baseline's answer is known. */
+export const isTrusted = (expected: Expected): expected is Trusted => "trusted" in expected;
+
+/** The truth about one output. */
+export interface Truth {
   /** Float64, for outputs of f16 and bf16, too; ±∞ must be met exactly, and NaN is not allowed. */
   readonly values: Float64Array;
   /** The largest absolute error that passes, for all elements or for each. */

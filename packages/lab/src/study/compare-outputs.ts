@@ -2,7 +2,7 @@
 
 import { mean } from "@evolver/base";
 import type { AnyTypedArray } from "@evolver/device";
-import type { Case, Expected } from "./case.ts";
+import { isTrusted, type Case, type Expected, type Truth, type Trusted } from "./case.ts";
 
 export type Outputs = Readonly<Record<string, AnyTypedArray>>;
 
@@ -23,8 +23,15 @@ export function compareOutputs(
   let worstRatio = -1;
   for (const [name, truth] of Object.entries(expected)) {
     const actual = values[name];
-    if (!actual || actual.length !== truth.values.length)
+    const length = isTrusted(truth) ? truth.length : truth.values.length;
+    if (!actual || actual.length !== length)
       return { error: null, bound: null, problem: `The output ${name} is missing or has the wrong length.` };
+    if (isTrusted(truth)) {
+      const at = (actual as Float64Array).findIndex(Number.isNaN);
+      if (at < 0) continue;
+      const problem = `${name}[${at}] is NaN: it was never written, or computed so.`;
+      return { error: null, bound: null, problem };
+    }
     const { furthest, ratio, wrong } = furthestOff(actual, truth);
     if (furthest === null) continue;
     const { error, bound } = furthest;
@@ -55,7 +62,7 @@ interface Furthest {
 
 function furthestOff(
   actual: AnyTypedArray | Float64Array,
-  { values, known, bound: bounds }: Expected,
+  { values, known, bound: bounds }: Truth,
 ): Furthest {
   let furthest: ComparedElement | null = null;
   let most = -1;
@@ -91,9 +98,16 @@ export function compareUnknown(
   trusted: Outputs,
   expected: Readonly<Record<string, Expected>>,
 ): string | null {
-  for (const [name, { known, bound }] of Object.entries(expected)) {
+  for (const [name, truth] of Object.entries(expected)) {
     const [actual, other] = [outputs[name], trusted[name]];
-    if (known === undefined || actual === undefined || other === undefined) continue;
+    if (actual === undefined || other === undefined) continue;
+    if (isTrusted(truth)) {
+      const differs = differenceFrom(name, actual, other, truth);
+      if (differs !== null) return differs;
+      continue;
+    }
+    const { known, bound } = truth;
+    if (known === undefined) continue;
     for (let i = 0; i < actual.length; i++) {
       if (known[i] !== 0) continue;
       const [got, want] = [actual[i] as number, other[i] as number];
@@ -106,9 +120,33 @@ export function compareUnknown(
   return null;
 }
 
+/** The first element that is too far from the baseline's answer, in words; null if none is. */
+function differenceFrom(
+  name: string,
+  actual: AnyTypedArray,
+  other: AnyTypedArray,
+  { relative }: Trusted,
+): string | null {
+  let largest = 0;
+  for (const value of other) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+  const limit = relative * largest;
+  for (let i = 0; i < actual.length; i++) {
+    const [got, want] = [actual[i] as number, other[i] as number];
+    const difference = Math.abs(got - want);
+    if (got === want || difference <= limit) continue;
+    return `${name}[${i}] is ${got}, and the study's baseline gives ${want}; they may differ by ${limit.toExponential(2)}: ${overBy(difference, limit)}.`;
+  }
+  return null;
+}
+
+/** Whether the baseline has to be asked. */
+export const needsBaseline = (expected: Readonly<Record<string, Expected>>): boolean =>
+  Object.values(expected).some((truth) => isTrusted(truth) || truth.known !== undefined);
+
 /** Why the outputs of a case could be met by an answer that computes nothing; null if none would pass. */
 export function trivialAnswer(expected: Readonly<Record<string, Expected>>): string | null {
   for (const [name, truth] of Object.entries(expected)) {
+    if (isTrusted(truth)) continue;
     const { values } = truth;
     const only = { [name]: truth };
     for (const [what, answer] of trivialAnswers(values))
@@ -121,6 +159,8 @@ export function trivialAnswer(expected: Readonly<Record<string, Expected>>): str
 function trivialAnswers(values: Float64Array): [string, Float64Array][] {
   const { length } = values;
   if (length === 0) return [];
+  // Of one element, all of the others would be the answer itself.
+  if (length === 1) return [["Zero", new Float64Array(1)]];
   const finiteValues = values.filter((value) => Number.isFinite(value));
   const middle = finiteValues.length === 0 ? 0 : mean(finiteValues);
   const answers: [string, Float64Array][] = [
@@ -128,13 +168,11 @@ function trivialAnswers(values: Float64Array): [string, Float64Array][] {
     ["The mean everywhere", new Float64Array(length).fill(middle)],
     ["The first element everywhere", new Float64Array(length).fill(values[0] as number)],
   ];
-  if (length > 1) {
-    answers.push(["The answer in reverse order", values.toReversed()]);
-    answers.push([
-      "The answer shifted by one element",
-      values.map((_, i) => values[(i + 1) % length] as number),
-    ]);
-  }
+  answers.push(["The answer in reverse order", values.toReversed()]);
+  answers.push([
+    "The answer shifted by one element",
+    values.map((_, i) => values[(i + 1) % length] as number),
+  ]);
   return answers;
 }
 
@@ -149,9 +187,13 @@ export function ignoredInputs<S extends Case>(
     .filter(([name, data]) => {
       const fresh = other.inputs[name];
       if (!fresh || fresh.length !== data.length || data.length === 0) return false;
+      // What the study always gives alike shows nothing.
+      if (fresh.every((value, i) => Object.is(value, data[i]))) return false;
       const moved = evaluate({ ...input, inputs: { ...input.inputs, [name]: fresh } });
       const answer = Object.fromEntries(
-        Object.entries(moved).map(([output, { values }]) => [output, values]),
+        Object.entries(moved).flatMap(([output, truth]) =>
+          isTrusted(truth) ? [] : [[output, truth.values] as const],
+        ),
       );
       return compareOutputs(answer, expected).problem === null;
     })

@@ -46,7 +46,7 @@ export interface CountedPlan {
 }
 
 /** How often the least that moves of a buffer is moved. */
-const TIMES_MOVED: Readonly<Record<PlanBuffer["role"], number>> = {
+export const TIMES_MOVED: Readonly<Record<PlanBuffer["role"], number>> = {
   input: 1,
   output: 1,
   inout: 2,

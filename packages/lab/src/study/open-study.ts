@@ -9,6 +9,7 @@ import type { Plan, PlanBuild } from "@evolver/device";
 import type { Case, Expected, Shape } from "./case.ts";
 import type { Explanation, Measurement, MeasureContext } from "./measurement.ts";
 import type { Point, Space } from "./point.ts";
+import type { Roof } from "./roof.ts";
 
 export interface SourceFile {
   /** Relative, with forward slashes. */
@@ -26,6 +27,8 @@ export interface OpenStudy<P extends Point = Point, S extends Shape = Shape> {
   readonly inputTitle: string;
   /** What the times stand on: the machine profile's name, or "wall clock". */
   readonly profile: string;
+  /** The least time that the problem takes on the machine that times are of, or modelled for; absent where that is not known. */
+  readonly roof?: Roof;
   /** Cases to verify on, fresh for each seed, with the objective's own input among them. */
   cases(seed: number): readonly Case<S>[];
   /** The case that is timed. */

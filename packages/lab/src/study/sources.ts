@@ -18,31 +18,33 @@ export interface CandidateParts {
 /** The name of a kernel's source for a target, among a candidate's sources. */
 export const kernelFile = (target: EmitTarget): string => `kernel.${emitTargets[target].extension}`;
 
-/** Of a plan of one kernel. */
+/**
+ * Of a plan of one kernel: its source for each target, its launch, its IR and its point. Where there are several kernels each has files
+ * of its own, "kernel-2.cu", and the launches are a list.
+ */
 export function candidateSources({ point, build, planFor, fits }: CandidateParts): readonly SourceFile[] {
   const { subgroup } = build;
   const { kernels, launches, buffers } = planFor(build);
-  const [ir] = kernels;
-  if (ir === undefined) return [];
-  const sourceFor = (target: EmitTarget): string => {
-    const plan = planFor({ subgroup, forwardProgress: emitTargets[target].forwardProgress });
-    return emit(plan.kernels[0] ?? ir, target).source;
-  };
   const hasWidth = (target: EmitTarget): boolean => {
     const sizes: readonly number[] | null = emitTargets[target].subgroupSizes;
     return sizes === null || sizes.includes(subgroup);
   };
+  const numbered = (path: string, index: number): string =>
+    index === 0 ? path : path.replace(".", `-${index + 1}.`);
   const targets = emitTargetNames.filter((target) => hasWidth(target) && fits(target));
+  const sources = targets.flatMap((target) => {
+    const plan = planFor({ subgroup, forwardProgress: emitTargets[target].forwardProgress });
+    return plan.kernels.map((ir, i) => ({
+      path: numbered(kernelFile(target), i),
+      text: emit(ir, target).source,
+    }));
+  });
+  const named = launches.map((launch) => ({ ...launch, kernel: kernels[launch.kernel]?.name }));
+  const launching = named.length === 1 ? { ...named[0], buffers } : { launches: named, buffers };
   return [
-    ...targets.map((target) => ({
-      path: kernelFile(target),
-      text: sourceFor(target),
-    })),
-    {
-      path: "launch.json",
-      text: `${JSON.stringify({ ...launches[0], kernel: ir.name, buffers }, null, 2)}\n`,
-    },
-    { path: "kernel.ir.txt", text: `${print(ir)}\n` },
+    ...sources,
+    { path: "launch.json", text: `${JSON.stringify(launching, null, 2)}\n` },
+    ...kernels.map((ir, i) => ({ path: numbered("kernel.ir.txt", i), text: `${print(ir)}\n` })),
     { path: "point.json", text: `${JSON.stringify(point, null, 2)}\n` },
   ];
 }

@@ -15,6 +15,8 @@ export interface Target {
   readonly id: DeviceId;
   readonly name: string;
   readonly subgroupSize: number;
+  /** See BuildOptions. */
+  readonly forwardProgress: boolean;
   /** Null where time is modelled, and a study's own limits hold. */
   readonly limits: DeviceLimits | null;
   /** Whether times are measured there. */
@@ -33,12 +35,22 @@ export interface Target {
 export async function targetOf(id: string): Promise<Target> {
   if (isModelled(id)) {
     const { subgroupSize } = defaultMachine;
-    return { id, name: id, subgroupSize, limits: null, measured: false, clocked: false, machine: null };
+    return {
+      id,
+      name: id,
+      subgroupSize,
+      forwardProgress: true,
+      limits: null,
+      measured: false,
+      clocked: false,
+      machine: null,
+    };
   }
   const device = await openDevice(id as DeviceId);
   try {
-    const { name, subgroupSize, limits, machine = null } = device;
-    return { id: device.id, name, subgroupSize, limits, measured: true, clocked: isClocked(device), machine };
+    const { name, subgroupSize, forwardProgress, limits, machine = null } = device;
+    const clocked = isClocked(device);
+    return { id: device.id, name, subgroupSize, forwardProgress, limits, measured: true, clocked, machine };
   } finally {
     await device.close();
   }

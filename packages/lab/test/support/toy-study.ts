@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { buffer, f32, kernel } from "@evolver/kernel";
 import { Random, type Json } from "@evolver/base";
 import type { Plan } from "@evolver/device";
-import type { Case, Expected, MeasureContext, Measurement, Point, OpenStudy, Study } from "@evolver/lab";
+import type { Case, Truth, MeasureContext, Measurement, Point, OpenStudy, Study } from "@evolver/lab";
 import type { MatvecShape } from "../cheats/matvec.ts";
 import { measureWallClock } from "@evolver/lab";
 
@@ -61,7 +61,7 @@ function objectiveCase(seed: number): Case<MatvecShape> {
 }
 
 /** Float64 sums; the bound is that of a few f32 roundings of the row's magnitude. */
-function expected({ shape: { rows, columns }, inputs }: Case<MatvecShape>): Record<string, Expected> {
+function expected({ shape: { rows, columns }, inputs }: Case<MatvecShape>): Record<string, Truth> {
   const { x, w } = inputs as Record<"x" | "w", Float32Array>;
   const values = new Float64Array(rows);
   const bound = new Float64Array(rows);

@@ -1,7 +1,7 @@
 /** What a candidate is verified on: the objective, and small matrices that probe the edges. */
 
 import { deriveSeed, Random } from "@evolver/base";
-import type { Case, Expected } from "@evolver/lab";
+import type { Case, Truth } from "@evolver/lab";
 import { rowTruth, type RowOperation, type RowProblem } from "@evolver/softmax";
 
 /** The shape of a case is the problem itself. A type alias, so that it is JSON. */
@@ -96,6 +96,6 @@ function rowCase(described: Described, draw: Probe["draw"]): Case<RowShape> {
   return { ...described, inputs: { x }, outputs: { y: { element: "f32", length } } };
 }
 
-export function expectedOf({ shape, inputs }: Case<RowShape>): Readonly<Record<string, Expected>> {
+export function expectedOf({ shape, inputs }: Case<RowShape>): Readonly<Record<string, Truth>> {
   return { y: rowTruth(shape, inputs["x"] as Float32Array) };
 }

@@ -25,12 +25,23 @@ export function defaultSizes<S extends Sizes>(sizes: S): SizesOf<S> {
   return mapped(sizes, ({ value }) => value);
 }
 
-/** Primes, so that tiles and vectors leave a rest; different for each size, so that mixed-up sizes show. */
-const RAGGED = [37, 23, 29, 19, 31, 17];
+/**
+ * Wishes for small sizes, by how many a problem has: primes or the like, so that tiles and vectors leave a rest; different for each
+ * size, so that mixed-up sizes show. Their product is some thousands, which a simulator does in a second.
+ */
+const RAGGED: readonly (readonly number[])[] = [
+  [1009],
+  [151, 97],
+  [37, 23, 29],
+  [13, 11, 17, 7],
+  [7, 5, 11, 3, 9],
+];
 
 /** Small values that are no multiple of anything where that is allowed, and no larger than the defaults. */
 export function raggedSizes<S extends Sizes>(sizes: S): SizesOf<S> {
-  return mapped(sizes, (rule, i) => nearest(rule, RAGGED[i % RAGGED.length] as number));
+  const count = Object.keys(sizes).length;
+  const wishes = RAGGED[Math.min(count, RAGGED.length) - 1] ?? [];
+  return mapped(sizes, (rule, i) => nearest(rule, wishes[i % wishes.length] as number));
 }
 
 /** The smallest that is allowed of each. */
