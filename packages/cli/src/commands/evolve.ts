@@ -144,6 +144,13 @@ function reporter(progress: Progress, cycles: number): (event: EvolveEvent) => v
         progress.step(Math.max(0, cycle - first), cycles, "cycles done");
         break;
       }
+      case "exhausted":
+        progress.line(
+          event.points === 1
+            ? "there is nothing to choose: state choices as `tune` of the kernel, and the lab tries them"
+            : `all ${event.points} points of the space have been tried`,
+        );
+        break;
       default:
         assertNever(event, "event");
     }
@@ -180,6 +187,7 @@ function describe(result: EvolveResult, ladder: Pick<LadderReport, "rungs" | "ti
       : [`\nThe ladder on the same input, ${timeKind}\n`, ladderTable(ladder.rungs, ladder.timeKind)]),
     `\nChampion: ${champion.title}`,
     `  ${duration(champion.timeMs)} ${timeKind}, ${result.speedup.toFixed(2)} times as fast as ${baseline.title} (${duration(baseline.timeMs)})`,
+    ...result.explanation.observations.map((observation) => `  ${observation}`),
     ...(best === null
       ? []
       : [`  ${comparedWith(best, champion.timeMs)}, the fastest rung above (${duration(best.timeMs)})`]),

@@ -89,10 +89,7 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
   return {
     observations: observe(input, explanation),
     reflection,
-    action:
-      trials.length === 0
-        ? "None: every point of the space has been tried."
-        : `${counted(trials.length, "trial")} by the ${sampler.name} sampler, ${Math.round(explore * 100)} % of them exploring.`,
+    action: `${counted(trials.length, "trial")} by the ${sampler.name} sampler, ${Math.round(explore * 100)} % of them exploring.`,
     trials,
     kept: decision.winner !== null,
     reason: decision.reason,
@@ -226,7 +223,8 @@ function decide(champion: Champion, trials: readonly Trial[], policy: Policy): D
   };
 }
 
-function explainChampion(study: OpenStudy, trials: readonly Trial[], champion: Champion): Explanation {
+/** What the numbers say of the champion, by the trial that it was judged in. */
+export function explainChampion(study: OpenStudy, trials: readonly Trial[], champion: Champion): Explanation {
   const verdict = trials.find(({ number }) => number === champion.trial)?.verdict;
   if (!verdict || verdict.timeMs === null || verdict.timeKind === null)
     return { bottleneck: "unknown", observations: [], axes: [] };

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { EvolverError, Random, deriveSeed } from "@evolver/base";
-import { championOf, judgeTrial, runCycle } from "./cycle.ts";
+import { championOf, explainChampion, judgeTrial, runCycle } from "./cycle.ts";
 import type { CycleInput } from "./cycle.ts";
 import type { Judge, OpenJudge } from "../judge/judge.ts";
 import { openJudgeProcess } from "../judge/client.ts";
@@ -41,7 +41,9 @@ export type EvolveEvent =
       readonly of: number;
       readonly trial: Trial;
     }
-  | { readonly kind: "recorded"; readonly record: CycleRecord; readonly commit: string };
+  | { readonly kind: "recorded"; readonly record: CycleRecord; readonly commit: string }
+  /** Every point of the space has been tried, and the run ends early. */
+  | { readonly kind: "exhausted"; readonly points: number };
 
 export interface EvolveOptions {
   /** The study's options, of which any may be left out. */
@@ -178,8 +180,10 @@ class Run {
     });
     if (this.#own.length === 0) await this.#judgeBaseline();
     const baselineRecords = this.#written.length;
-    for (let i = 0; i < cycles && !this.#signal.aborted; i++) await this.#cycle();
-    return this.#summary(this.#written.length - baselineRecords, cycles);
+    let left = true;
+    for (let i = 0; i < cycles && left && !this.#signal.aborted; i++) left = await this.#cycle();
+    const done = this.#written.length - baselineRecords;
+    return this.#summary(done, { exhausted: !left, interrupted: left && done < cycles });
   }
 
   async #judgeBaseline(): Promise<void> {
@@ -204,7 +208,7 @@ class Run {
       );
     if (trial.verdict.status !== "ok")
       throw new EvolverError("BASELINE_REJECTED", `The judge rejects the baseline: ${trial.verdict.reason}`, {
-        hint: "the study is at fault; nothing was written",
+        hint: "correct the kernel, or the reference that it is compared with; nothing was written",
       });
     const champion = championOf(trial);
     await this.#record(started, {
@@ -224,14 +228,18 @@ class Run {
     });
   }
 
-  async #cycle(): Promise<void> {
+  /** @returns whether there is something left to try */
+  async #cycle(): Promise<boolean> {
     const started = performance.now();
     const last = this.#own.at(-1) as CycleRecord;
     const cycle = last.cycle + 1;
     const trials = this.#own.flatMap((record) => record.trials);
     const input = this.#cycleInput(trials, last.outcome.champion, cycle);
     const result = await runCycle({ ...input, champion: last.outcome.champion });
-    if (result.interrupted && result.trials.length === 0) return;
+    if (result.trials.length === 0) {
+      if (!result.interrupted) this.#emit({ kind: "exhausted", points: trials.length });
+      return result.interrupted;
+    }
     await this.#record(started, {
       cycle,
       agent: this.#agent,
@@ -248,6 +256,7 @@ class Run {
       },
       next: result.next,
     });
+    return true;
   }
 
   #cycleInput<C extends Champion | null>(
@@ -332,7 +341,10 @@ class Run {
     return [{ path: basename(candidate.path), text: await readFile(candidate.path, "utf8") }];
   }
 
-  #summary(cycles: number, wanted: number): EvolveResult {
+  #summary(
+    cycles: number,
+    { exhausted, interrupted }: Pick<EvolveResult, "exhausted" | "interrupted">,
+  ): EvolveResult {
     const trials = this.#own.flatMap((record) => record.trials);
     const summarise = ({ trial, title, candidate, timeMs }: Champion): CandidateSummary => {
       const verdict = trials.find(({ number }) => number === trial)?.verdict;
@@ -355,6 +367,8 @@ class Run {
       champion: summarise(champion),
       speedup: baseline.timeMs / champion.timeMs,
       timeKind: champion.timeKind,
+      roof: this.#roof(champion.timeMs),
+      explanation: explainChampion(this.#study, trials, champion),
       workspace: this.#workspace.root,
       championFolder: championFolder(this.#objective),
       commits: this.#written.map(({ commit }) => commit),
@@ -368,8 +382,14 @@ class Run {
       })),
       rejected: countRejected(written.map(({ verdict }) => verdict)),
       unjudged: written.filter(({ verdict }) => !isJudged(verdict)).length,
-      interrupted: cycles < wanted,
+      exhausted,
+      interrupted,
     };
+  }
+
+  #roof(timeMs: number): EvolveResult["roof"] {
+    const { roof } = this.#study;
+    return roof === undefined ? null : { ...roof, share: roof.timeMs / timeMs };
   }
 
   #emit(event: EvolveEvent): void {

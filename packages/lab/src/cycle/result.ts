@@ -1,6 +1,7 @@
 /** What a run of cycles gives. */
 
-import type { TimeKind } from "../study/measurement.ts";
+import type { Explanation, TimeKind } from "../study/measurement.ts";
+import type { Roof } from "../study/roof.ts";
 import type { Candidate, Trial } from "../judge/verdict.ts";
 
 export interface CandidateSummary {
@@ -29,6 +30,10 @@ export interface EvolveResult {
   /** The baseline's time over the champion's. */
   readonly speedup: number;
   readonly timeKind: TimeKind;
+  /** The least time that the problem can take, and its share of the champion's; null where that is not known. */
+  readonly roof: (Roof & { readonly share: number }) | null;
+  /** What the numbers say of the champion, for people. */
+  readonly explanation: Explanation;
   readonly workspace: string;
   readonly championFolder: string;
   /** Hashes of this run's commits, oldest first. */
@@ -44,5 +49,7 @@ export interface EvolveResult {
   readonly rejected: readonly { readonly reason: string; readonly count: number }[];
   /** Trials to which the judge came to no verdict, so that nothing is known of them. */
   readonly unjudged: number;
+  /** Whether the run ended early because every point of the space has been tried. */
+  readonly exhausted: boolean;
   readonly interrupted: boolean;
 }

@@ -27,7 +27,7 @@ export function compareOutputs(
     if (!actual || actual.length !== length)
       return { error: null, bound: null, problem: `The output ${name} is missing or has the wrong length.` };
     if (isTrusted(truth)) {
-      const at = (actual as Float64Array).findIndex(Number.isNaN);
+      const at = firstNaN(actual);
       if (at < 0) continue;
       const problem = `${name}[${at}] is NaN: it was never written, or computed so.`;
       return { error: null, bound: null, problem };
@@ -41,6 +41,15 @@ export function compareOutputs(
     worstRatio = Math.max(ratio, worstRatio);
   }
   return worst;
+}
+
+/** The index of the first NaN; −1 if there is none. */
+function firstNaN(values: AnyTypedArray | Float64Array): number {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (value !== value) return i;
+  }
+  return -1;
 }
 
 interface ComparedElement {
@@ -127,16 +136,26 @@ function differenceFrom(
   other: AnyTypedArray,
   { relative }: Trusted,
 ): string | null {
-  let largest = 0;
-  for (const value of other) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
-  const limit = relative * largest;
+  const limit = relative * largestOf(other);
   for (let i = 0; i < actual.length; i++) {
-    const [got, want] = [actual[i] as number, other[i] as number];
+    const got = actual[i] as number;
+    const want = other[i] as number;
+    if (got === want) continue;
     const difference = Math.abs(got - want);
-    if (got === want || difference <= limit) continue;
+    if (difference <= limit) continue;
     return `${name}[${i}] is ${got}, and the study's baseline gives ${want}; they may differ by ${limit.toExponential(2)}: ${overBy(difference, limit)}.`;
   }
   return null;
+}
+
+/** The largest magnitude of the finite values. */
+function largestOf(values: AnyTypedArray): number {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) {
+    const magnitude = Math.abs(values[i] as number);
+    if (magnitude > largest && magnitude < Infinity) largest = magnitude;
+  }
+  return largest;
 }
 
 /** Whether the baseline has to be asked. */

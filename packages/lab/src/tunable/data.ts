@@ -68,7 +68,7 @@ export type FlavourName = keyof typeof flavours;
 /** What an f16 holds well within its range. */
 const LARGEST_HALF = 1000;
 
-/** More elements than this repeat the first ones in another order: to draw all of them would take seconds. */
+/** More elements than this repeat stretches of the first ones: to draw all of them would take seconds. */
 const DRAWN = 2 ** 16;
 
 /**
@@ -118,7 +118,10 @@ function filled(element: ElementType, length: number, draw: (index: number) => n
   return values;
 }
 
-/** Elements of a table in an order of no period: by Marsaglia's xorshift. */
+/** Of a stretch of the table: no size that people choose. */
+const STRETCH = 1021;
+
+/** Stretches of a table of drawn elements, each from a place of its own. */
 function repeated(
   element: ElementType,
   length: number,
@@ -127,12 +130,9 @@ function repeated(
 ): AnyTypedArray {
   const table = filled(element, DRAWN, draw);
   const values = new scalarTypes[element].array(length);
-  let state = random.uint32() | 1;
-  for (let index = 0; index < length; index++) {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    values[index] = table[(state >>> 8) & (DRAWN - 1)] as number;
+  for (let at = 0; at < length; at += STRETCH) {
+    const from = random.below(DRAWN - STRETCH);
+    values.set(table.subarray(from, from + Math.min(STRETCH, length - at)), at);
   }
   return values;
 }

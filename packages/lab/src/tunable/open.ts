@@ -78,7 +78,7 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
     this.space = { axes, whyInvalid: (point) => this.#whyInvalid(point) };
     this.baseline = baselineOf(tunable);
     this.named = { baseline: this.baseline, ...tunable.variants };
-    this.inputTitle = titleOf(tunable, sizes);
+    this.inputTitle = titleOf(sizes);
     this.profile = timesFrom(target, machine);
     this.#check();
     const plan = planOf(this.#objective, this.#problem());
@@ -282,9 +282,11 @@ function objectiveProblem({ tunable, sizes }: TunableObjective): Problem {
   return { sizes, scalars: Object.fromEntries(all.map(([name, values]) => [name, values[0] ?? 0])) };
 }
 
-/** "matmul, m 1024, n 1024, k 1024" */
-const titleOf = ({ name }: Tunable, sizes: Problem["sizes"]): string =>
-  [name, ...Object.entries(sizes).map(([size, value]) => `${size} ${value}`)].join(", ");
+/** "m 1024, n 1024, k 1024" */
+const titleOf = (sizes: Problem["sizes"]): string =>
+  Object.entries(sizes)
+    .map(([size, value]) => `${size} ${value}`)
+    .join(", ") || "its example";
 
 /** The least bytes that any plan for the buffers moves. */
 const movedBytes = ({ buffers }: Plan): number =>

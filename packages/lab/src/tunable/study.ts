@@ -64,7 +64,7 @@ export function studyOf(tunable: Tunable, source: TunableSource): Study {
     ...(await parseMachine(given)),
   });
   return {
-    id: name.replaceAll(/[^\p{L}\p{N}]+/gu, "-"),
+    id: name.replaceAll(/[^\p{L}\p{N}_]+/gu, "-"),
     title: name,
     module: source.module,
     export: source.export,
@@ -112,7 +112,10 @@ function sizeOption({ sizes }: Tunable, name: string): StudyOption {
       const number = text.trim() === "" ? Number.NaN : Number(text);
       const why = whyNotSize(name, rule, number);
       if (why === null) return number;
-      throw new EvolverError("INVALID_OPTION", `${why.replace("NaN", text)}.`);
+      const is = Number.isNaN(number)
+        ? `${name} is ${JSON.stringify(text)}, and must be a whole number`
+        : why;
+      throw new EvolverError("INVALID_OPTION", `${is}.`);
     },
   };
 }
