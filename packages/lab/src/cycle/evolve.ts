@@ -341,10 +341,7 @@ class Run {
     return [{ path: basename(candidate.path), text: await readFile(candidate.path, "utf8") }];
   }
 
-  #summary(
-    cycles: number,
-    { exhausted, interrupted }: Pick<EvolveResult, "exhausted" | "interrupted">,
-  ): EvolveResult {
+  #summary(cycles: number, end: Pick<EvolveResult, "exhausted" | "interrupted">): EvolveResult {
     const trials = this.#own.flatMap((record) => record.trials);
     const summarise = ({ trial, title, candidate, timeMs }: Champion): CandidateSummary => {
       const verdict = trials.find(({ number }) => number === trial)?.verdict;
@@ -382,8 +379,7 @@ class Run {
       })),
       rejected: countRejected(written.map(({ verdict }) => verdict)),
       unjudged: written.filter(({ verdict }) => !isJudged(verdict)).length,
-      exhausted,
-      interrupted,
+      ...end,
     };
   }
 
