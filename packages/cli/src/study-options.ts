@@ -33,8 +33,22 @@ export async function addStudyOptions(command: Command, args: readonly string[])
   return false;
 }
 
-/** Whether a name is that of a file, and not of a study: "my-kernel.ts", "kernels/one.mjs#saxpy". */
-export const isFileName = (name: string): boolean => /\.[cm]?[jt]s(#.*)?$/.test(name);
+/** A study, or a file that has one, and what of it is meant. */
+export interface StudyTarget {
+  /** "softmax", or "kernels.ts#scan". */
+  readonly study: string;
+  /** "s03" or "champion"; empty where the target says nothing more. */
+  readonly candidate: string;
+  readonly isFile: boolean;
+}
+
+/** What a text such as "softmax/s03", "kernels.ts#scan" or "kernels.ts/champion" names; null where it names no study. */
+export function studyTarget(text: string): StudyTarget | null {
+  const [, file, candidate = ""] = /^(.*\.[cm]?[jt]s(?:#[^/]*)?)(?:\/([^/]+))?$/.exec(text) ?? [];
+  if (file !== undefined) return { study: file, candidate, isFile: true };
+  const [study = "", ...rest] = text.split("/");
+  return studyNames.includes(study) ? { study, candidate: rest.join("/"), isFile: false } : null;
+}
 
 /**
  * A study by its name, or of what a file exports. The same one each time, since a file is loaded once.
@@ -42,7 +56,7 @@ export const isFileName = (name: string): boolean => /\.[cm]?[jt]s(#.*)?$/.test(
  * @throws EvolverError UNKNOWN_STUDY, and what `fileStudy` throws
  */
 export function studyNamed(name: string): Promise<Study> {
-  if (!isFileName(name)) return loadStudy(name);
+  if (studyTarget(name)?.isFile !== true) return loadStudy(name);
   let study = ofFiles.get(name);
   if (study === undefined) ofFiles.set(name, (study = fileStudy(name)));
   return study;
@@ -78,7 +92,7 @@ export async function studyWith<K extends "ladder" | "guide" | "kernel">(
   name: string,
   power: K,
 ): Promise<Study & Required<Pick<Study, K>>> {
-  const study = await loadStudy(name);
+  const study = await studyNamed(name);
   if (study[power] !== undefined) return study as Study & Required<Pick<Study, K>>;
   throw new EvolverError("STUDY_LACKS", `the study ${name} has no ${power}`, {
     hint: `give it one: \`${power}\` of its Study`,
@@ -91,10 +105,13 @@ function namedStudy(command: Command, args: readonly string[]): string | null {
   for (const { flags } of command.options) trial.addOption(new Option(flags));
   try {
     const { operands, unknown } = trial.parseOptions(args.slice(1));
-    const words = [...operands, ...unknown];
-    const isStudy = (word: string): boolean => studyNames.includes(word.split("/")[0] as string);
-    const word = words.find((each) => isStudy(each) || isFileName(each));
-    return word === undefined || isFileName(word) ? (word ?? null) : (word.split("/")[0] as string);
+    for (const word of [...operands, ...unknown]) {
+      const target = studyTarget(word);
+      // Emit takes a file without a study, too.
+      if (target !== null && !(target.isFile && target.candidate === "" && command.name() === "emit"))
+        return target.study;
+    }
+    return null;
   } catch (error) {
     // Such as an option without its value: the command itself will say so.
     if (error instanceof CommanderError) return null;

@@ -13,7 +13,6 @@ import {
   type Selftest,
 } from "@evolver/kernel";
 import { type KernelRequest, type Study } from "@evolver/lab";
-import { loadStudy, studyNames } from "@evolver/studies";
 import { Option } from "commander";
 import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
@@ -23,7 +22,14 @@ import { subgroupOption, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, writeOutput } from "../output-files.ts";
 import { resolveOwnPackages } from "@evolver/lab";
-import { addStudyOptions, givenInput, studyWith } from "../study-options.ts";
+import {
+  addStudyOptions,
+  givenInput,
+  studyNamed,
+  studyTarget,
+  studyWith,
+  type StudyTarget,
+} from "../study-options.ts";
 import { emitMicrobench } from "./emit-microbench.ts";
 
 interface EmitOptions {
@@ -40,7 +46,7 @@ interface EmitOptions {
 export const emitCommand: MakeCommand = async ({ args, finish }) => {
   const command = newCommand("emit", "write a kernel as source for a target")
     .argument(
-      "<study/rung | study/champion | file.ts#export | microbench[/test]>",
+      "<study/rung | study/champion | file.ts#export | file.ts#export/champion | microbench[/test]>",
       "a rung of a study, its best kernel so far, your own kernel, or the microbenchmarks as a C++ program (with --selftest)",
     )
     .addOption(new Option("--target <target>", "language").choices(emitTargetNames).default("js"))
@@ -101,9 +107,9 @@ async function emitSource(target: string, options: EmitOptions): Promise<number>
 
 /** The files that are read: the user's kernel, or what the study's options name. */
 async function inputsOf(target: string, options: EmitOptions): Promise<string[]> {
-  const name = target.split("/")[0] as string;
-  if (!studyNames.includes(name)) return [fileOf(target)];
-  return Object.values(givenInput(await loadStudy(name), options)).filter(
+  const named = studyOfTarget(target);
+  if (named === null) return [fileOf(target)];
+  return Object.values(givenInput(await studyNamed(named.study), options)).filter(
     (value) => typeof value === "string",
   );
 }
@@ -114,10 +120,16 @@ interface Found {
   readonly selftest: Selftest | null;
 }
 
+/** The study that is meant; null for a kernel of the user's as it is. */
+function studyOfTarget(target: string): StudyTarget | null {
+  const found = studyTarget(target);
+  return found?.isFile === true && found.candidate === "" ? null : found;
+}
+
 async function findKernel(target: string, options: EmitOptions): Promise<Found> {
-  const [name = "", ...rest] = target.split("/");
-  const rung = rest.join("/");
-  if (studyNames.includes(name)) {
+  const named = studyOfTarget(target);
+  if (named !== null) {
+    const { study: name, candidate: rung } = named;
     const study = await studyWith(name, "kernel");
     if (rung === "") {
       throw new EvolverError("RUNG_MISSING", `"${target}" names a study; emit needs one of its rungs`, {
@@ -126,7 +138,7 @@ async function findKernel(target: string, options: EmitOptions): Promise<Found> 
     }
     const found =
       rung === "champion"
-        ? await championOf(study, options)
+        ? await championOf(name, study, options)
         : {
             candidate: { kind: "rung", id: rung } as const,
             input: await study.parseInput(givenInput(study, options)),
@@ -152,6 +164,7 @@ async function findKernel(target: string, options: EmitOptions): Promise<Found> 
 
 /** The champion of the study's last cycle in the workspace, of the input that options ask for if there are any. */
 async function championOf(
+  name: string,
   study: Study,
   options: EmitOptions,
 ): Promise<Pick<KernelRequest, "candidate" | "input">> {
@@ -162,7 +175,8 @@ async function championOf(
     workspace: options.workspace,
     study: study.id,
     input: wanted,
-    names: Object.keys(given),
+    // Of two files, each with a kernel of this name, only one is meant.
+    names: [...Object.keys(given), "file", "export"],
   });
   const candidate = record?.outcome.champion.candidate;
   if (record === undefined || candidate?.kind !== "point") {
@@ -170,7 +184,7 @@ async function championOf(
     throw new EvolverError(
       "CHAMPION_NOT_FOUND",
       `${folder} has no champion of ${study.id}${of.length === 0 ? "" : ` for ${of.join(" ")}`}`,
-      { hint: `run \`npx evolver evolve ${study.id}\` first, or name its workspace with --workspace` },
+      { hint: `run \`npx evolver evolve ${name}\` first, or name its workspace with --workspace` },
     );
   }
   const { point } = candidate;

@@ -1,14 +1,27 @@
 /** The judge's rules for a candidate's plan, beyond being well-formed: it fits the case, and its structure cannot cheat. */
 
-import { checkPlan, type Plan, type PlanBuffer } from "@evolver/device";
+import { checkPlan, type AnyTypedArray, type Plan, type PlanBuffer } from "@evolver/device";
 import { EvolverError } from "@evolver/base";
-import type { ElementType } from "@evolver/kernel";
+import type { ElementType, WordType } from "@evolver/kernel";
+import type { Case } from "../study/case.ts";
 
 /** What a case wants of every plan for it: its inputs and outputs. */
 export interface PlanSignature {
   readonly inputs: Readonly<Record<string, { readonly element: ElementType; readonly length: number }>>;
   readonly outputs: Readonly<Record<string, { readonly element: ElementType; readonly length: number }>>;
 }
+
+/** What a case gives, and wants. */
+export function signatureOf({ inputs, outputs, halves }: Case): PlanSignature {
+  const described = Object.entries(inputs).map(([name, data]) => {
+    const element = data instanceof Uint16Array ? (halves?.[name] ?? "f16") : wordTypeOf(data);
+    return [name, { element, length: data.length }] as const;
+  });
+  return { inputs: Object.fromEntries(described), outputs };
+}
+
+const wordTypeOf = (data: AnyTypedArray): WordType =>
+  data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
 
 /** The most that a buffer may have, in elements: 1 GiB of four bytes each. */
 const MAX_BUFFER_LENGTH = 2 ** 28;

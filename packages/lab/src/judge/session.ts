@@ -3,16 +3,8 @@
  * does, only its plan, on devices that the judge opened.
  */
 
-import {
-  deviceRows,
-  planHash,
-  type AnyTypedArray,
-  type Device,
-  type Plan,
-  type RunnablePlan,
-} from "@evolver/device";
+import { deviceRows, planHash, type Device, type Plan, type RunnablePlan } from "@evolver/device";
 import { EvolverError, canonicalJson, deriveSeed } from "@evolver/base";
-import type { WordType } from "@evolver/kernel";
 import { whyNotInSpace } from "../study/space.ts";
 import { isTrusted, type Case, type Shape, type Truth } from "../study/case.ts";
 import type { Measurement } from "../study/measurement.ts";
@@ -20,7 +12,7 @@ import type { OpenStudy } from "../study/open-study.ts";
 import { failedVerdict } from "./verdict.ts";
 import type { Candidate, CaseOutcome, Verdict, VerdictStatus } from "./verdict.ts";
 import { buildModule } from "./builder.ts";
-import { checkCandidatePlan, type PlanSignature } from "./candidate-plan.ts";
+import { checkCandidatePlan, signatureOf } from "./candidate-plan.ts";
 import { openJudgeDevices } from "./devices.ts";
 import type { JudgeDevices } from "./devices.ts";
 import type { Admission, JudgeRequest } from "./judge.ts";
@@ -387,17 +379,6 @@ function smallestOf(cases: readonly Case[]): Case {
   const random = cases.filter(({ kind }) => kind === "random");
   return random.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] as Case;
 }
-
-function signatureOf({ inputs, outputs, halves }: Case): PlanSignature {
-  const described = Object.entries(inputs).map(([name, data]) => {
-    const element = data instanceof Uint16Array ? (halves?.[name] ?? "f16") : wordTypeOf(data);
-    return [name, { element, length: data.length }] as const;
-  });
-  return { inputs: Object.fromEntries(described), outputs };
-}
-
-const wordTypeOf = (data: AnyTypedArray): WordType =>
-  data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -30,6 +30,6 @@ export function roofOf(
       };
 }
 
-/** "81 % of the roof of H200 (datasheet): 57.1 µs for 268 MB of memory at 4,800 GB/s" */
+/** "81 % of the roof of My GPU (datasheet): 57.1 µs for 268 MB of memory at 4,800 GB/s" */
 export const shareOfRoof = ({ timeMs, what }: Roof, takenMs: number, machine: string): string =>
   `${Number(((100 * timeMs) / takenMs).toPrecision(2))} % of the roof of ${machine}: ${duration(timeMs)} for ${what}`;

@@ -33,7 +33,11 @@ export async function fileStudy(target: string): Promise<Study> {
   });
 }
 
-/** What the judge opens: it finds file and export in the input. */
+/**
+ * What the judge opens: it finds file and export in the input.
+ *
+ * @public since the judge imports it by its name
+ */
 export const study = {
   async open(input: StudyInput, { id }: { readonly id: string }): Promise<OpenStudy> {
     const { file, export: exportName, fileHash } = input;

@@ -14,7 +14,7 @@ import { openMachine, parseMachine, profileOption } from "../study/machine.ts";
 import type { StudyInput, StudyOption } from "../study/option.ts";
 import type { KernelRequest, Study, StudyKernel } from "../study/study.ts";
 import { targetOf } from "../study/target.ts";
-import { casesOf, planOf, type TunableShape } from "./cases.ts";
+import { casesOf, planOf } from "./cases.ts";
 import { OpenTunable } from "./open.ts";
 import { truthOf } from "./truth.ts";
 
@@ -199,5 +199,3 @@ function selftestOf(
   );
   return { title, workgroups: launch?.workgroups ?? [0, 1, 1], args: Object.fromEntries(args) };
 }
-
-export type { TunableShape };
