@@ -180,7 +180,7 @@ async function championOf(
   });
   const candidate = record?.outcome.champion.candidate;
   if (record === undefined || candidate?.kind !== "point") {
-    const of = Object.entries(given).map(([name, value]) => `--${name} ${String(value)}`);
+    const of = Object.entries(given).map(([option, value]) => `--${option} ${String(value)}`);
     throw new EvolverError(
       "CHAMPION_NOT_FOUND",
       `${folder} has no champion of ${study.id}${of.length === 0 ? "" : ` for ${of.join(" ")}`}`,
