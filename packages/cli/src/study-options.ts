@@ -35,14 +35,14 @@ export async function addStudyOptions(command: Command, args: readonly string[])
 
 /** A study, or a file that has one, and what of it is meant. */
 export interface StudyTarget {
-  /** "softmax", or "kernels.ts#scan". */
+  /** The name of a study, or "kernels.ts#scan". */
   readonly study: string;
-  /** "s03" or "champion"; empty where the target says nothing more. */
+  /** A rung, or "champion"; empty where the target says nothing more. */
   readonly candidate: string;
   readonly isFile: boolean;
 }
 
-/** What a text such as "softmax/s03", "kernels.ts#scan" or "kernels.ts/champion" names; null where it names no study. */
+/** What a text such as "study/rung", "kernels.ts#scan" or "kernels.ts/champion" names; null where it names no study. */
 export function studyTarget(text: string): StudyTarget | null {
   const [, file, candidate = ""] = /^(.*\.[cm]?[jt]s(?:#[^/]*)?)(?:\/([^/]+))?$/.exec(text) ?? [];
   if (file !== undefined) return { study: file, candidate, isFile: true };

@@ -31,6 +31,7 @@ export type * from "./study/measurement.ts";
 export type * from "./study/open-study.ts";
 export { defaultMachine, openMachine, parseMachine, profileOption } from "./study/machine.ts";
 export { fileOf, loadedFile, loadKernels, type NamedKernel } from "./load-kernel.ts";
+export { pointsOf, verify, type Verification, type VerifyOptions } from "./tunable/verify.ts";
 export { fileStudy } from "./tunable/file-study.ts";
 export { openTunable, studyOf, type TunableSource } from "./tunable/study.ts";
 export { roofOf, shareOfRoof, type Roof } from "./study/roof.ts";
