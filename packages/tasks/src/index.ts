@@ -13,12 +13,18 @@ export { columnMean } from "./column-mean.ts";
 export { argmaxRows } from "./argmax-rows.ts";
 
 // Matrix products
+export { matvec } from "./matvec.ts";
 
 // Convolutions and pooling
+export { conv1dDepthwise } from "./conv1d-depthwise.ts";
+export { depthwiseConv2d } from "./depthwise-conv2d.ts";
+export { maxPool } from "./max-pool.ts";
 
 // Scans and sorts
 
 // Stencils
+export { laplace2d } from "./laplace-2d.ts";
+export { heat3d } from "./heat-3d.ts";
 
 // Normalisations
 export { layerNorm } from "./layer-norm.ts";

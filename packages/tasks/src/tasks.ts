@@ -36,12 +36,26 @@ export const tasks: readonly Task[] = [
   { id: "argmax-rows", kind: "reduction", load: async () => (await import("./argmax-rows.ts")).argmaxRows },
 
   // Matrix products
+  { id: "matvec", kind: "matrix product", load: async () => (await import("./matvec.ts")).matvec },
 
   // Convolutions and pooling
+  {
+    id: "conv1d-depthwise",
+    kind: "convolution",
+    load: async () => (await import("./conv1d-depthwise.ts")).conv1dDepthwise,
+  },
+  {
+    id: "depthwise-conv2d",
+    kind: "convolution",
+    load: async () => (await import("./depthwise-conv2d.ts")).depthwiseConv2d,
+  },
+  { id: "max-pool", kind: "pooling", load: async () => (await import("./max-pool.ts")).maxPool },
 
   // Scans and sorts
 
   // Stencils
+  { id: "laplace-2d", kind: "stencil", load: async () => (await import("./laplace-2d.ts")).laplace2d },
+  { id: "heat-3d", kind: "stencil", load: async () => (await import("./heat-3d.ts")).heat3d },
 
   // Normalisations
   { id: "layer-norm", kind: "normalisation", load: async () => (await import("./layer-norm.ts")).layerNorm },

@@ -38,6 +38,12 @@ const LARGER: Readonly<Record<string, readonly Setting["sizes"][]>> = {
   "log-softmax": [{ rows: 2, columns: 4092 }],
   "cross-entropy": [{ rows: 2, columns: 9000 }],
   "huber-loss": [{ n: 20_004 }],
+  matvec: [{ rows: 2, columns: 8192 }],
+  "conv1d-depthwise": [{ batch: 2, channels: 3, length: 2100 }],
+  "depthwise-conv2d": [{ batch: 2, channels: 2, height: 15, width: 12 }],
+  "max-pool": [{ planes: 3, height: 10, width: 24 }],
+  "laplace-2d": [{ height: 19, width: 132 }],
+  "heat-3d": [{ x: 10, y: 9, z: 132 }],
   embedding: [{ rows: 3, columns: 1500, vocabulary: 7 }],
 };
 
