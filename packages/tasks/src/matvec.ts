@@ -6,7 +6,7 @@
  */
 
 import { buffer, f32, fma, kernel, u32, type F32 } from "@evolver/kernel";
-import { eachRow, rowLaunch, streamTune } from "./support/team.ts";
+import { eachTeam, teamLaunch, streamTune } from "./support/team.ts";
 import { sweep } from "./support/sweep.ts";
 
 export const matvec = kernel(
@@ -18,7 +18,7 @@ export const matvec = kernel(
     sizes: { rows: 16384, columns: 8192 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
-      workgroups: rowLaunch(rows, choices, build),
+      workgroups: teamLaunch(rows, choices, build),
       args: { a: rows * columns, x: columns, y: rows, rows, columns },
     }),
     reference({ a, x, rows, columns }, round) {
@@ -30,7 +30,7 @@ export const matvec = kernel(
     work: ({ rows, columns }) => ({ flops: 2 * rows * columns }),
   },
   ({ a, x, y, rows, columns }, gpu, choices) =>
-    eachRow(gpu, { rows, columns }, choices, (team, base, fitting) => {
+    eachTeam(gpu, { rows, columns }, choices, (team, base, fitting) => {
       // Neighbours go to sums of their own, so that additions wait less for each other.
       const own = gpu.registers(f32, 4, 0);
       sweep(gpu, team, columns, fitting, (piece) => {
