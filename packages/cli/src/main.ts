@@ -13,6 +13,7 @@ const PROGRAM = "npx evolver";
 
 /** In the order of the help. Each is loaded only when it is run or its help is shown. */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
+  new: async () => (await import("./commands/new.ts")).newKernelCommand,
   devices: async () => (await import("./commands/devices.ts")).devicesCommand,
   check: async () => (await import("./commands/check.ts")).checkCommand,
   emit: async () => (await import("./commands/emit.ts")).emitCommand,

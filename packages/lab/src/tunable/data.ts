@@ -36,8 +36,9 @@ export const flavours = {
     integer: (_, __, ___, greatest) => greatest,
     ruled: (_, __, ___, max) => max,
   },
-  "alternating signs": {
-    float: (random, index) => (index % 2 === 0 ? 1 : -1) * (1 + random.uniform()),
+  // In no order of the signs: the error of a sum would depend on who adds up what.
+  "mixed signs": {
+    float: (random) => (random.below(2) === 0 ? 1 : -1) * (1 + random.uniform()),
     integer: (_, index, least, greatest) => (index % 2 === 0 ? least : greatest),
     ruled: (_, index, min, max) => (index % 2 === 0 ? min : max),
   },

@@ -18,8 +18,15 @@ export interface TruthRequest {
   readonly seed: number;
 }
 
-/** Plain computations whose errors are looked at: one has a small error by luck. */
-const DRAWS = 3;
+/**
+ * Plain computations whose errors are looked at, of which one may have a small error by luck: so many that there are some dozens of
+ * errors, as far as their operations allow.
+ */
+const LEAST_DRAWS = 3;
+const WANTED_ERRORS = 64;
+const MOST_ELEMENTS = 2 ** 24;
+/** With fewer errors than this, the largest that was seen may be far from the largest that there is. */
+const FEW_ERRORS = 16;
 /** Relative: half of what is between two neighbouring floats. */
 const ROUNDING = 2 ** -24;
 /** Results below are no normal numbers in f32, and devices may take them for 0. */
@@ -100,7 +107,8 @@ function lowOf(
 ): Record<string, number> {
   const worst: Record<string, number> = {};
   let factor = 1;
-  for (let draw = 0; draw < DRAWS; draw++) {
+  const draws = drawsFor(request.plan, exact);
+  for (let draw = 0; draw < draws; draw++) {
     const moved = draw === 0 ? given : perturbed(request.plan, given, random);
     const { values, roundings } = evaluate(request, moved, true);
     if (roundings === 0) factor = growthOf(request, exact);
@@ -109,7 +117,18 @@ function lowOf(
       worst[name] = Math.max(worst[name] ?? 0, largestError(low, truth));
     }
   }
-  return Object.fromEntries(Object.entries(worst).map(([name, error]) => [name, factor * error]));
+  const limits = Object.entries(worst).map(([name, error]) => {
+    const errors = draws * (exact[name]?.length ?? 0);
+    return [name, (errors < FEW_ERRORS ? 2 : 1) * factor * error];
+  });
+  return Object.fromEntries(limits);
+}
+
+function drawsFor({ buffers }: Plan, exact: Numbers): number {
+  const elements = buffers.reduce((sum, { length }) => sum + length, 1);
+  const fewest = Math.min(...Object.values(exact).map(({ length }) => Math.max(1, length)));
+  const wanted = Math.ceil(WANTED_ERRORS / fewest);
+  return Math.max(LEAST_DRAWS, Math.min(wanted, Math.floor(MOST_ELEMENTS / elements)));
 }
 
 function largestError(low: Float64Array, truth: Float64Array): number {

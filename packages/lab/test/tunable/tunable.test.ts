@@ -62,7 +62,7 @@ describe("cases", () => {
       "normal values, rows 64, columns 1",
       "zeros, rows 64, columns 97",
       "equal values, rows 64, columns 97",
-      "alternating signs, rows 64, columns 97",
+      "mixed signs, rows 64, columns 97",
       "large values, rows 64, columns 97",
       "small values, rows 64, columns 97",
       "values far from zero, rows 64, columns 97",
