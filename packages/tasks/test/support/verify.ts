@@ -40,11 +40,16 @@ export async function verify({ device, tunable, sizes, choices }: Setting): Prom
       Object.entries(inputs).map(([name, values]) => [name, Float64Array.from(values)]),
     );
     const truth = tunable.reference(copied(numbers), problem, (value) => value);
-    const low = tunable.reference(copied(numbers), problem, Math.fround);
+    let rounds = false;
+    const low = tunable.reference(copied(numbers), problem, (value) => {
+      rounds = true;
+      return Math.fround(value);
+    });
     for (const { name, role, element } of plan.buffers) {
       if (role !== "output" && role !== "inout") continue;
       const exact = Float64Array.from(truth[name] as ArrayLike<number>);
-      const limit = element === "f32" ? boundOf(exact, low[name] as ArrayLike<number>) : 0;
+      const plain = rounds ? (low[name] as ArrayLike<number>) : exact;
+      const limit = element === "f32" ? boundOf(exact, plain, rounds ? 0 : termsOf(numbers, exact)) : 0;
       const got = await bound.read(name);
       const bad = exact.findIndex((value, i) => !(Math.abs(Number(got[i]) - value) <= limit));
       if (got.length !== exact.length) wrong.push(`${name} has ${got.length} elements`);
@@ -89,10 +94,20 @@ function inputsOf(tunable: Tunable, { buffers }: Plan, sizes: Setting["sizes"]):
 const copied = <T extends { slice(): T }>(arrays: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(arrays).map(([name, values]) => [name, values.slice()]));
 
-/** FlashAttention-3's rule; one plain computation may be near the truth by luck, so that its error is at least some roundings. */
-function boundOf(exact: Float64Array, low: ArrayLike<number>): number {
+/** What the inputs of an output add up to, on average. */
+function termsOf(inputs: Readonly<Record<string, Float64Array>>, { length }: Float64Array): number {
+  const all = Object.values(inputs).flatMap((values) => [...values]);
+  return all.reduce((sum, value) => sum + Math.abs(value), 0) / length;
+}
+
+/**
+ * FlashAttention-3's rule. One plain computation may be near the truth by luck, so that its error is at least some roundings.
+ *
+ * @param terms their magnitudes, where the reference rounds nothing
+ */
+function boundOf(exact: Float64Array, low: ArrayLike<number>, terms: number): number {
   const errors = exact.map((value, i) => Math.abs((low[i] as number) - value));
-  const rounding = 2 ** -22 * exact.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+  const rounding = 2 ** -22 * exact.reduce((most, value) => Math.max(most, Math.abs(value)), terms / 4);
   return allowedError(
     exact,
     Math.max(
