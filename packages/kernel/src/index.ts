@@ -26,16 +26,17 @@ export {
   type ContentsRule,
   type OneOf,
 } from "./frontend/tune/contents.ts";
-export type {
-  AnyReference,
-  Example,
-  ExampleLaunch,
-  PlainLaunch,
-  ProblemWork,
-  Reference,
-  ReferenceArgs,
-  Round,
-  Workgroups,
+export {
+  plainLaunch,
+  type AnyReference,
+  type Example,
+  type ExampleLaunch,
+  type PlainLaunch,
+  type ProblemWork,
+  type Reference,
+  type ReferenceArgs,
+  type Round,
+  type Workgroups,
 } from "./frontend/tune/example.ts";
 export {
   defaultSizes,

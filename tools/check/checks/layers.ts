@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: ["base"],
   device: ["base", "kernel"],
   machine: ["base", "kernel", "device"],
+  testing: ["base", "kernel", "device"],
   library: ["base", "kernel", "device", "library"],
   lab: ["base", "kernel", "device", "machine"],
   guide: ["base", "kernel", "device", "machine", "lab"],

@@ -6,6 +6,7 @@ import { formatTrace } from "@evolver/device";
 import {
   checkKernel,
   describeFinding,
+  describeLaunch,
   nativeUse,
   shortList,
   type CheckLaunch,
@@ -203,10 +204,7 @@ function describe(report: Report): string {
   for (const finding of report.conditional)
     lines.push(...describeFinding(finding, shortPath).map((line) => `  ${line}`));
   if (launch !== null) {
-    const args = Object.entries(launch.args).map(
-      ([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`,
-    );
-    lines.push(`  launch: ${launch.workgroups.join("×")} workgroups, ${args.join(" ")}`);
+    lines.push(`  launch: ${describeLaunch(launch.workgroups, launch.args)}`);
     if (launch.madeUp.length > 0)
       lines.push(
         `  made up: ${launch.madeUp.join(", ")} (each whole number below the length once, in mixed order, and zeros in one more run)`,

@@ -6,6 +6,8 @@
 import { EvolverError, Random } from "@evolver/base";
 import {
   isInteger,
+  plainLaunch,
+  raggedSizes,
   scalarTypes,
   visitNodes,
   writtenFirst,
@@ -24,6 +26,8 @@ export interface LaunchOptions {
   readonly workgroups: readonly number[] | null;
   /** Scalars by value and buffers by length. */
   readonly args: Readonly<Record<string, number>>;
+  /** Sizes of the problem, for a kernel that has some; small ragged ones for those that are left out. */
+  readonly sizes?: Readonly<Record<string, number>>;
   /** What integers that the kernel only reads are made up as, where no contents are given: "mixed" if absent. */
   readonly integers?: MadeUpIntegers;
 }
@@ -51,7 +55,7 @@ const MOST_ELEMENTS = 2 ** 28;
 
 /**
  * @param ir the build that is launched; the device's own if absent
- * @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT
+ * @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT, INVALID_SIZE
  */
 export function exampleLaunch(
   kernel: Kernel,
@@ -59,7 +63,9 @@ export function exampleLaunch(
   options: LaunchOptions,
   ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, forwardProgress: device.forwardProgress }),
 ): CheckLaunch {
-  const { params, example } = kernel;
+  const { params } = kernel;
+  const sized = kernel.launch({ ...raggedSizes(kernel.sizes), ...options.sizes }, device.subgroupSize);
+  const example = sized && plainLaunch(sized, params);
   const unknown = Object.keys(options.args).find((name) => !Object.hasOwn(params, name));
   if (unknown !== undefined) {
     throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${kernel.name}" has no parameter "${unknown}"`, {

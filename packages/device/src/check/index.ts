@@ -2,4 +2,11 @@
 
 export { checkKernel, type CheckOptions, type KernelCheck } from "./check-kernel.ts";
 export { exampleLaunch, type CheckLaunch, type LaunchOptions } from "./example-launch.ts";
-export { describeFinding, nativeUse, shortList, type ToldAccess, type ToldFinding } from "./told.ts";
+export {
+  describeFinding,
+  describeLaunch,
+  nativeUse,
+  shortList,
+  type ToldAccess,
+  type ToldFinding,
+} from "./told.ts";

@@ -1,6 +1,6 @@
 /** Run-time values that a kernel's source uses as JavaScript values, as findings of `evolver check`. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { EvolverError } from "@evolver/base";
 import { visitNodes, type Kernel } from "@evolver/kernel";
 import type { NativeUse } from "@evolver/kernel/lint";
@@ -27,9 +27,21 @@ export async function nativeUsesOf(
   const files = new Set([file]);
   for (const kernel of kernels) for (const found of filesOf(kernel, subgroup)) files.add(found);
   const own = [...files].filter((path) => existsSync(path) && !path.includes("/node_modules/"));
+  const state = own.map((path) => `${path} ${statSync(path).mtimeMs}`).join("\n");
+  const known = looked.get(state);
+  if (known !== undefined) return known;
+  const found = await look(own);
+  looked.set(state, found);
+  return found;
+}
+
+/** By the files and when they were written: tests of many kernels look at one file again and again. */
+const looked = new Map<string, Looked>();
+
+async function look(files: readonly string[]): Promise<Looked> {
   try {
     const { lintFiles } = await import("@evolver/kernel/lint");
-    return { uses: lintFiles(own), problem: null };
+    return { uses: lintFiles(files), problem: null };
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message: string };
     return { uses: [], problem: NOT_INSTALLED.includes(code) ? "typescript 7 is not installed" : message };

@@ -9,6 +9,8 @@ export interface ToldAccess {
   readonly action: string;
   readonly file: string;
   readonly line: number;
+  /** From 1. */
+  readonly column: number;
   readonly lanes: readonly number[];
   readonly workgroup: readonly number[];
 }
@@ -54,11 +56,11 @@ export function nativeUse({ file, line, message, hint }: NativeUse): ToldFinding
 
 function access(
   action: string,
-  location: SourceLocation,
+  { file, line, column }: SourceLocation,
   lanes: readonly number[],
   workgroup: readonly number[],
 ): ToldAccess {
-  return { action, file: location.file, line: location.line, lanes, workgroup };
+  return { action, file, line, column, lanes, workgroup };
 }
 
 /**
@@ -77,6 +79,17 @@ export function describeFinding(
   });
   const help = hint === undefined ? [] : hint.split("\n").map((line) => `    help: ${line}`);
   return [`  ${kind}: ${message}${count > 1 ? ` (${count} times)` : ""}`, ...lines, ...help];
+}
+
+/** What was launched, as in "2×1×1 workgroups, n=64 x=[64]". */
+export function describeLaunch(
+  workgroups: readonly number[],
+  args: Readonly<Record<string, number | { readonly length: number }>>,
+): string {
+  const shown = Object.entries(args).map(
+    ([name, value]) => `${name}=${typeof value === "number" ? value : `[${value.length}]`}`,
+  );
+  return `${workgroups.join("×")} workgroups, ${shown.join(" ")}`;
 }
 
 /** The first eight of a list, and how many there are. */
