@@ -13,6 +13,8 @@ export { columnMean } from "./column-mean.ts";
 export { argmaxRows } from "./argmax-rows.ts";
 
 // Matrix products
+export { matmul } from "./matmul.ts";
+export { batchedMatmul } from "./batched-matmul.ts";
 export { matvec } from "./matvec.ts";
 
 // Convolutions and pooling

@@ -36,6 +36,12 @@ export const tasks: readonly Task[] = [
   { id: "argmax-rows", kind: "reduction", load: async () => (await import("./argmax-rows.ts")).argmaxRows },
 
   // Matrix products
+  { id: "matmul", kind: "matrix product", load: async () => (await import("./matmul.ts")).matmul },
+  {
+    id: "batched-matmul",
+    kind: "matrix product",
+    load: async () => (await import("./batched-matmul.ts")).batchedMatmul,
+  },
   { id: "matvec", kind: "matrix product", load: async () => (await import("./matvec.ts")).matvec },
 
   // Convolutions and pooling

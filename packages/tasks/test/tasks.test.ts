@@ -38,6 +38,11 @@ const LARGER: Readonly<Record<string, readonly Setting["sizes"][]>> = {
   "log-softmax": [{ rows: 2, columns: 4092 }],
   "cross-entropy": [{ rows: 2, columns: 9000 }],
   "huber-loss": [{ n: 20_004 }],
+  matmul: [
+    { m: 70, n: 136, k: 44 },
+    { m: 130, n: 130, k: 9 },
+  ],
+  "batched-matmul": [{ batch: 3, m: 20, n: 36, k: 12 }],
   matvec: [{ rows: 2, columns: 8192 }],
   "conv1d-depthwise": [{ batch: 2, channels: 3, length: 2100 }],
   "depthwise-conv2d": [{ batch: 2, channels: 2, height: 15, width: 12 }],
