@@ -23,6 +23,8 @@ export { depthwiseConv2d } from "./depthwise-conv2d.ts";
 export { maxPool } from "./max-pool.ts";
 
 // Scans and sorts
+export { prefixSum } from "./prefix-sum.ts";
+export { cumsumRows } from "./cumsum-rows.ts";
 
 // Stencils
 export { laplace2d } from "./laplace-2d.ts";

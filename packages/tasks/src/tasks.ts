@@ -58,6 +58,8 @@ export const tasks: readonly Task[] = [
   { id: "max-pool", kind: "pooling", load: async () => (await import("./max-pool.ts")).maxPool },
 
   // Scans and sorts
+  { id: "prefix-sum", kind: "scan", load: async () => (await import("./prefix-sum.ts")).prefixSum },
+  { id: "cumsum-rows", kind: "scan", load: async () => (await import("./cumsum-rows.ts")).cumsumRows },
 
   // Stencils
   { id: "laplace-2d", kind: "stencil", load: async () => (await import("./laplace-2d.ts")).laplace2d },

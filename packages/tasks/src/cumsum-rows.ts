@@ -1,0 +1,42 @@
+/**
+ * Inclusive sums along each row.
+ *
+ * A team (a workgroup or a subgroup) has a row. It takes as much of it as its invocations hold in `loads` vectors of `width`, and
+ * goes on with what that adds up to.
+ */
+
+import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+import { scanTile, tileLength, writeTile } from "./support/scan.ts";
+import { eachTeam, streamTune, teamLaunch } from "./support/team.ts";
+
+export const cumsumRows = kernel(
+  "cumsumRows",
+  {
+    params: { x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
+    tune: streamTune,
+    variants: { fast: { threads: 256, width: 4, loads: 4 } },
+    sizes: { rows: 16384, columns: 4096 },
+    workgroup: ({ tune }) => [tune.threads],
+    example: ({ rows, columns }, choices, build) => ({
+      workgroups: teamLaunch(rows, choices, build),
+      args: { x: rows * columns, y: rows * columns, rows, columns },
+    }),
+    reference({ x, columns }, round) {
+      const y = new Float64Array(x.length);
+      for (const [i, value] of x.entries())
+        y[i] = i % columns === 0 ? value : round((y[i - 1] as number) + value);
+      return { y };
+    },
+    work: ({ rows, columns }) => ({ flops: rows * columns }),
+  },
+  ({ x, y, rows, columns }, gpu, choices) =>
+    eachTeam(gpu, { rows, columns }, choices, (team, base, reach) => {
+      const carry = gpu.var(f32, 0);
+      gpu.for({ from: 0, to: columns, step: tileLength(team.lanes, reach) }, (first) => {
+        const stretch = { start: base.add(first), left: columns.sub(first) };
+        const tile = scanTile(gpu, choices.team, x, stretch, reach);
+        writeTile(gpu, tile, y, stretch, carry.get());
+        carry.add(tile.total);
+      });
+    }),
+);
