@@ -3,13 +3,13 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { EvolverError } from "@evolver/base";
 import { fileStudy, type Study, type StudyInput, type StudyOption } from "@evolver/lab";
-import { loadStudy, studyNames } from "@evolver/studies";
+import { familyNames, loadStudy, studyNames } from "@evolver/studies";
 
 /** Adds the argument `<study>` and the options of the study that it names. @param command with all its own options */
 export async function addStudyArgument(command: Command, args: readonly string[]): Promise<Command> {
   command.argument(
     "<study>",
-    `${studyNames.join(", ")}, or a file of yours: my-kernel.ts or my-kernel.ts#export`,
+    `${[...studyNames, ...familyNames.map((name) => `${name}/…`)].join(", ")}, or a file of yours: my-kernel.ts or my-kernel.ts#export`,
   );
   // Where no study is named, the error must be about that, and not about unknown options.
   if (!(await addStudyOptions(command, args))) command.allowUnknownOption().allowExcessArguments();
@@ -47,6 +47,10 @@ export function studyTarget(text: string): StudyTarget | null {
   const [, file, candidate = ""] = /^(.*\.[cm]?[jt]s(?:#[^/]*)?)(?:\/([^/]+))?$/.exec(text) ?? [];
   if (file !== undefined) return { study: file, candidate, isFile: true };
   const [study = "", ...rest] = text.split("/");
+  if (familyNames.includes(study)) {
+    const [member = "", ...named] = rest;
+    return { study: `${study}/${member}`, candidate: named.join("/"), isFile: false };
+  }
   return studyNames.includes(study) ? { study, candidate: rest.join("/"), isFile: false } : null;
 }
 

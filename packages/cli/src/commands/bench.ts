@@ -1,4 +1,4 @@
-/** `evolver bench microbench`: measures a device, verifies what it computed, and writes a machine profile. */
+/** `evolver bench`: measures a device, verifies what it computed, and writes a machine profile. */
 
 import { join, relative } from "node:path";
 import { EvolverError, measurement, quantity, rounded, orNothing, percent } from "@evolver/base";
@@ -13,10 +13,11 @@ import {
 } from "@evolver/machine";
 import { benchWarnings } from "../bench-warnings.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
-import { deviceOption, list } from "../options.ts";
+import { deviceOption, integer, list, workspaceOption } from "../options.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkFile, checkFolder, writeOutput } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
+import { benchTasks, type TasksFlags } from "./bench-tasks.ts";
 
 interface BenchOptions {
   readonly device: string;
@@ -35,18 +36,29 @@ export const benchCommand: MakeCommand = ({ finish }) =>
     "bench",
     "measure a device: bandwidth, latency, throughput, occupancy; every result is verified (docs/microbench.md)",
   )
-    .argument("<benchmark>", "microbench")
+    .argument("<benchmark>", "microbench, or tasks: the kernels of the task suite, each improved")
     .addOption(deviceOption("sim"))
-    .option("--only <tests>", "only these tests, for example streams,chase", list)
+    .option("--only <tests>", "only these tests or tasks, for example streams,chase", list)
     .option("--quick", "smaller arrays and fewer settings", false)
     .option("--save <file>", "write the results as a machine profile")
     .option("--report <dir>", "write the report as JSON and text, and its plots as SVG")
-    .action(async (what: string, options: BenchOptions) => finish(await bench(what, options)));
+    .option("--trials <n>", "tasks: candidates for each", integer(1, 1000))
+    .option("--shrink <n>", "tasks: divide the number of elements by about this", integer(1, 2 ** 30), 1)
+    .option("--seed <n>", "tasks: seed of data and search", integer(0, 2 ** 31), 1)
+    .option("--profile <file>", "tasks: the machine profile that the roofline is drawn from")
+    .option(
+      "--peer <command>",
+      "tasks: a program that times the same tasks, such as 'python3 packages/tasks/bench/torch.py'",
+    )
+    .addOption(workspaceOption("tasks: where the records go"))
+    .action(async (what: string, options: BenchOptions & TasksFlags) =>
+      finish(what === "tasks" ? await benchTasks(options) : await bench(what, options)),
+    );
 
 async function bench(what: string, options: BenchOptions): Promise<number> {
   if (what !== "microbench") {
     throw new EvolverError("UNKNOWN_BENCHMARK", `there is no benchmark "${what}"`, {
-      hint: "there is microbench",
+      hint: "there are microbench and tasks",
     });
   }
   findTests(options.only);

@@ -8,7 +8,7 @@ import type { Judge } from "../judge/judge.ts";
 import { counted, deriveSeed, type Random } from "@evolver/base";
 import type { Champion } from "../workspace/record.ts";
 import { memoryOf } from "../sampler/sampler.ts";
-import type { Sampler } from "../sampler/sampler.ts";
+import type { Memory, Proposal, Sampler } from "../sampler/sampler.ts";
 import { pointKey, spaceSize, withValue } from "../study/space.ts";
 import type { Explanation, Measurement } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
@@ -65,7 +65,8 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
     const memory = memoryOf(study.space, known);
     const count = study.predict === undefined ? 1 : policy.proposalsPerTrial;
     const context = { space: study.space, memory, count, focus: reflection.focus, explore, random };
-    const proposals = sampler.propose(context);
+    const hint = hintFor(study, memory);
+    const proposals = hint === null ? sampler.propose(context) : [hint];
     if (proposals.length === 0) {
       exhausted = true;
       break;
@@ -98,6 +99,13 @@ export async function runCycle(input: CycleInput): Promise<CycleResult> {
     interrupted: signal.aborted && trials.length < policy.trialsPerCycle && !exhausted,
     next: nextSteps(study, all, after, explainChampion(study, all, after)),
   };
+}
+
+/** The first point that the author thinks well of and that has not been tried; null if there is none left. */
+function hintFor({ space, hints = [] }: OpenStudy, memory: readonly Memory[]): Proposal | null {
+  const tried = new Set(memory.map(({ key }) => key));
+  const point = hints.find((each) => !tried.has(pointKey(space, each)) && space.whyInvalid(each) === null);
+  return point === undefined ? null : { point, parents: [], reason: "A point that the author names." };
 }
 
 /** Judges one candidate as the trial after `before`; null if the run was stopped meanwhile. */

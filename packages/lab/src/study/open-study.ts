@@ -23,6 +23,8 @@ export interface OpenStudy<P extends Point = Point, S extends Shape = Shape> {
   readonly baseline: P;
   /** Points with a name, such as the rungs of a ladder. */
   readonly named: Readonly<Record<string, P>>;
+  /** Points that the study's author thinks well of: they are tried before any other, in this order. */
+  readonly hints?: readonly P[];
   /** What is optimised, for people: "B1 Hq32 Hkv8 S256 D128, causal". */
   readonly inputTitle: string;
   /** What the times stand on: the machine profile's name, or "wall clock". */

@@ -59,6 +59,7 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
   readonly space: Space;
   readonly baseline: Point;
   readonly named: Readonly<Record<string, Point>>;
+  readonly hints: readonly Point[];
   readonly inputTitle: string;
   readonly profile: string;
   readonly roof?: Roof;
@@ -78,6 +79,7 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
     this.space = { axes, whyInvalid: (point) => this.#whyInvalid(point) };
     this.baseline = baselineOf(tunable);
     this.named = { baseline: this.baseline, ...tunable.variants };
+    this.hints = Object.values(tunable.variants);
     this.inputTitle = titleOf(sizes);
     this.profile = timesFrom(target, machine);
     this.#check();

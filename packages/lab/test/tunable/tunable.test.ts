@@ -11,6 +11,7 @@ import {
   isTrusted,
   openJudgeInProcess,
   studyOf,
+  type EvolveEvent,
   type EvolveResult,
   type OpenStudy,
   type StudyInput,
@@ -183,6 +184,16 @@ describe("a study", () => {
   it("ends when all its points are tried, and without choices after the baseline", async () => {
     expect(await improve(sixTimes, { cycles: 5 })).toMatchObject({ trials: 2, exhausted: true });
     expect(await improve(tunableOf(dot), { cycles: 5 })).toMatchObject({ trials: 1, exhausted: true });
+  });
+
+  it("tries what the author names first", async () => {
+    const tried: unknown[] = [];
+    await improve(tunableOf(rowSums), {
+      trialsPerCycle: 2,
+      onEvent: (event: EvolveEvent) => event.kind === "trial" && tried.push(event.trial.candidate),
+    });
+    expect(tried[1]).toEqual({ kind: "point", point: { width: 32, order: "stride" } });
+    expect(tried).toHaveLength(3);
   });
 
   it("begins at a variant", async () => {
