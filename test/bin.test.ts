@@ -44,3 +44,25 @@ it("says what to do where there is no other Node", () => {
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toMatch(/NODE_TOO_OLD: Node [\d.]+ cannot run TypeScript\n {2}help: run "npm ci"/);
 });
+
+it("runs the JavaScript of an installed package under any Node that is supported", () => {
+  mkdirSync(join(root, "cli", "dist"));
+  writeFileSync(
+    join(root, "cli", "dist", "process.js"),
+    `export function runAsProcess(words) { console.log(words.length); process.exitCode = 1; }`,
+  );
+  expect(start(OLD_NODE)).toMatchObject({ status: 1, stdout: "3\n", stderr: "" });
+});
+
+it("says which Node an installed package needs", () => {
+  mkdirSync(join(root, "cli", "dist"));
+  writeFileSync(join(root, "cli", "dist", "process.js"), "");
+  const older = join(root, "older.cjs");
+  writeFileSync(older, `Object.defineProperty(process, "versions", { value: { node: "20.18.3" } });`);
+  const { status, stderr } = start("--require", older);
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr:
+      "evolver: NODE_TOO_OLD: Node 20.18.3 is too old for Evolver\n  help: put Node 20.19 or newer on PATH\n",
+  });
+});

@@ -1,33 +1,46 @@
 /**
- * The packages as others install them: tarballs in an empty project, run by Node 24 and by the system's own Node, with types, and
- * bundled for a browser. What they need of others comes from this repository's node_modules.
+ * The packages as others install them: tarballs in an empty project, run by Node 20, 22 and 24, with types, and bundled for a
+ * browser. What they need of others comes from this repository's node_modules.
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "..");
+const packages = readdirSync(join(root, "packages"));
 let project: string;
 
 /** In the repository, so that what our packages need is found above it; our own are the project's. */
 beforeAll(() => {
   project = mkdtempSync(join(root, ".packages-"));
   execFileSync(process.execPath, [join(root, "tools", "pack", "pack.ts"), join(project, "packed")]);
-  const tarballs = join(project, "packed", "tarballs");
-  for (const file of readdirSync(tarballs)) {
-    const name = file.startsWith("evolver-0") ? "evolver" : file.replace(/^evolver-(\w+)-.*/, "@evolver/$1");
+  for (const folder of packages) {
+    const { name, version } = manifestOf(folder);
+    const tarball = `${name.replace(/^@/, "").replace("/", "-")}-${version}.tgz`;
     const target = join(project, "node_modules", name);
     mkdirSync(target, { recursive: true });
-    execFileSync("tar", ["-xzf", join(tarballs, file), "-C", target, "--strip-components=1"]);
+    const from = join(project, "packed", "tarballs", tarball);
+    execFileSync("tar", ["-xzf", from, "-C", target, "--strip-components=1"]);
   }
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(project, name), text);
 }, 60_000);
 afterAll(() => rmSync(project, { recursive: true }));
+
+interface PackedManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly engines: { readonly node: string };
+}
+
+const manifestOf = (folder: string): PackedManifest =>
+  JSON.parse(
+    readFileSync(join(project, "packed", "packages", folder, "package.json"), "utf8"),
+  ) as PackedManifest;
 
 const FILES = {
   "saxpy.ts": `import { buffer, f32, fma, kernel, u32 } from "@evolver/kernel";
@@ -45,25 +58,75 @@ export const saxpy = kernel(
   },
 );
 `,
+  "reads-outside.ts": `import { buffer, f32, kernel } from "@evolver/kernel";
+
+interface Options {
+  readonly step: number;
+}
+const { step }: Options = { step: 1 };
+
+export const shift = kernel(
+  "shift",
+  { params: { x: buffer(f32), y: buffer(f32, "write") }, workgroup: [32], example: { workgroups: 1, args: { x: 32, y: 32 } } },
+  ({ x, y }, gpu) => y.set(gpu.globalId.x, x.get(gpu.globalId.x.add(step))),
+);
+`,
+  "not-typescript.ts": `const name: string = "name";
+const = name;
+`,
   "run.js": `import { attention } from "@evolver/attention";
 import { openDevice } from "@evolver/device";
-import { buffer, f32, kernel } from "@evolver/kernel";
+import { buffer, f32, fma, kernel, u32 } from "@evolver/kernel";
 
-const double = kernel(
-  "double",
-  { params: { x: buffer(f32, "read_write") }, workgroup: [64] },
-  ({ x }, gpu) => x.set(gpu.globalId.x, x.get(gpu.globalId.x).mul(2)),
+const saxpy = kernel(
+  "saxpy",
+  { params: { a: f32, x: buffer(f32), y: buffer(f32, "read_write"), n: u32 }, workgroup: [256] },
+  ({ a, x, y, n }, gpu) => {
+    const i = gpu.globalId.x;
+    gpu.if(i.lt(n), () => y.set(i, fma(a, x.get(i), y.get(i))));
+  },
 );
-for (const id of ["sim", "cpu"]) {
-  const device = await openDevice(id);
-  const x = device.createBuffer("f32", Float32Array.from({ length: 128 }, (_, i) => i));
-  await (await device.compile(double)).run({ workgroups: 2, args: { x } });
+// Two threads, and launches that are long enough for both.
+for (const [id, options] of [["sim", {}], ["cpu", { threads: 2 }]]) {
+  const device = await openDevice(id, options);
+  const n = id === "sim" ? 1000 : 3_000_000;
+  const x = device.createBuffer("f32", Float32Array.from({ length: n }, (_, i) => i));
+  const y = device.createBuffer("f32", new Float32Array(n).fill(1));
+  await (await device.compile(saxpy)).run({ workgroups: Math.ceil(n / 256), args: { a: 2, x, y, n } });
   // Of values that are all the same, every mean is that value.
   const same = { data: new Float32Array(32 * 8).fill(3), shape: [1, 1, 32, 8] };
   const { o } = await attention(device, { q: same, k: same, v: same });
-  console.log(id, (await x.read())[100], o.every((value) => Math.abs(value - 3) < 1e-5));
+  console.log(id, (await y.read()).at(-1) === 2 * n - 1, o.every((value) => Math.abs(value - 3) < 1e-5));
   await device.close();
 }
+`,
+  // A candidate that is code is built in a process that may only read.
+  "judge.js": `import { openJudgeInProcess } from "@evolver/lab";
+import { study } from "@evolver/softmax/study";
+import { fileURLToPath } from "node:url";
+
+const input = await study.parseInput({ operation: "softmax", rows: 4, columns: 32 });
+const judge = await openJudgeInProcess(study, input, { device: "sim" });
+const path = fileURLToPath(new URL("candidate.ts", import.meta.url));
+for (const name of ["plan", "writes", "starts"]) {
+  const candidate = { kind: "module", path, export: name };
+  const { status, reason } = await judge.judge({ candidate, seed: 1, known: {}, champion: null, deadlineMs: 60_000 });
+  console.log(name, status, /restricted/.exec(reason)?.[0] ?? reason);
+}
+await judge.close();
+`,
+  "candidate.ts": `import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import type { Plan, PlanBuild } from "@evolver/device";
+import { ladder, rowPlan, type RowPoint, type RowProblem } from "@evolver/softmax";
+import { last } from "./last.ts";
+
+const { point } = last(ladder) as { readonly point: RowPoint };
+export const plan = (problem: RowProblem, build: PlanBuild): Plan => rowPlan(point, problem, build);
+export const writes = (): void => writeFileSync("written", "");
+export const starts = (): void => void spawnSync("ls");
+`,
+  "last.ts": `export const last = <T>(all: readonly T[]): T => all.at(-1) as T;
 `,
   "types.ts": `import { attention, type AttentionProblem } from "@evolver/attention";
 import { openDevice, type Device } from "@evolver/device";
@@ -105,28 +168,76 @@ interface Chunk {
   readonly code?: string;
 }
 
-/** Node 24, and the one that the machine brings. */
-const nodes = [process.execPath, "/usr/bin/node"].filter(
-  (node) =>
-    spawnSync(node, ["-e", "process.exit(Number.parseInt(process.versions.node) >= 20 ? 0 : 1)"]).status ===
-    0,
-);
+/** A program of this major version: the one that runs this test, that of a machine, or that of test/node-22. */
+function findNode(major: number): string | null {
+  const folders = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.includes("node_modules"));
+  const bare = join(root, "test", "node-22", "node_modules", "node", "bin");
+  const all = [process.execPath, ...[...folders, "/usr/bin", bare].map((folder) => join(folder, "node"))];
+  const version = ["-p", "process.versions.node"];
+  return (
+    all.find(
+      (node) => Number.parseInt(spawnSync(node, version, { encoding: "utf8" }).stdout ?? "") === major,
+    ) ?? null
+  );
+}
 
-describe("in a project of somebody else", () => {
-  it.each(nodes)("the library runs under %s", (node) => {
-    const { stdout, stderr } = spawnSync(node, ["run.js"], { cwd: project, encoding: "utf8" });
-    expect({ stdout, stderr }).toEqual({ stdout: "sim 200 true\ncpu 200 true\n", stderr: "" });
+const nodes = [20, 22, 24].map((major) => ({ major, node: findNode(major) }));
+
+describe.each(nodes)("in a project of somebody else, Node $major ($node)", ({ major, node }) => {
+  interface Ran {
+    readonly status: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }
+  const run = (...args: string[]): Ran => {
+    const { status, stdout, stderr } = spawnSync(node as string, args, { cwd: project, encoding: "utf8" });
+    return { status, stdout, stderr };
+  };
+  const evolver = (...args: string[]): Ran =>
+    run(join(project, "node_modules", "evolver", "bin", "evolver.js"), ...args);
+
+  it.skipIf(node === null)("the library runs saxpy and attention", () => {
+    expect(run("run.js")).toEqual({ status: 0, stdout: "sim true true\ncpu true true\n", stderr: "" });
   });
 
-  it("the command line checks and emits a kernel, and writes the guide", () => {
-    const evolver = (...args: string[]) =>
-      spawnSync(process.execPath, [join(project, "node_modules", "evolver", "bin", "evolver.js"), ...args], {
-        cwd: project,
-        encoding: "utf8",
-      });
-    expect(evolver("check", "saxpy.ts").stdout).toContain("saxpy: clean at subgroup width 32");
+  it.skipIf(node === null)("evolver checks and emits kernels in TypeScript, with their lines", () => {
+    expect(evolver("check", "saxpy.ts")).toMatchObject({ status: 0, stderr: "" });
+    const { status, stdout } = evolver("check", "reads-outside.ts#shift", "--json");
+    const [report] = [JSON.parse(stdout) as unknown].flat();
+    expect({ status, report }).toMatchObject({
+      status: 1,
+      report: { kernel: "shift", findings: [{ kind: "out-of-bounds", line: 11 }] },
+    });
+    expect(evolver("check", "not-typescript.ts").stderr).toMatch(
+      /FILE_NOT_LOADED.*\n {2}at \S+not-typescript.ts:2:7\n/,
+    );
     expect(evolver("emit", "saxpy.ts", "--target", "wgsl").stdout).toContain("fn saxpy(");
-    const { status, stderr } = evolver("guide", "attention", "-o", "guide.md");
+  });
+
+  it.skipIf(node === null)("evolver lists devices and improves a study", () => {
+    expect(evolver("devices").stdout).toMatch(/^sim +yes/m);
+    const size = ["--rows", "8", "--columns", "64"];
+    const where = ["--workspace", `workspace-${major}`, "--json"];
+    const { stdout } = evolver("evolve", "softmax", ...size, "--cycles", "1", "--trials", "2", ...where);
+    expect(JSON.parse(stdout)).toMatchObject({ study: "softmax", trials: 3, timeKind: "modelled" });
+  });
+
+  it.skipIf(node === null)(
+    "a candidate that is code is built, and may neither write files nor start programs",
+    () => {
+      const stdout = "plan ok \nwrites build-failed restricted\nstarts build-failed restricted\n";
+      expect(run("judge.js")).toEqual({ status: 0, stdout, stderr: "" });
+    },
+  );
+});
+
+describe("in a project of somebody else", () => {
+  it("the command line writes the guide", () => {
+    const evolver = join(project, "node_modules", "evolver", "bin", "evolver.js");
+    const args = [evolver, "guide", "attention", "-o", "guide.md"];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: "utf8" });
     expect({ status, error: /error.*/.exec(stderr)?.[0] }).toEqual({ status: 0, error: undefined });
     expect(readFileSync(join(project, "guide.md"), "utf8")).toContain("```typescript");
   });

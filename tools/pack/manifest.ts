@@ -29,7 +29,7 @@ export function packedManifest(manifest: Manifest): Record<string, unknown> {
   return {
     ...rest,
     files: ["dist", "src", ...(manifest.bin === undefined ? [] : ["bin"])],
-    engines: { node: ">=20" },
+    engines: { node: ">=20.19" },
     exports: {
       ...Object.fromEntries(
         shown.map(([path, file]) => [

@@ -5,7 +5,7 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { packedManifest, type Manifest } from "./manifest.ts";
 
@@ -66,11 +66,8 @@ function stage(folder: string): string {
   cpSync(join(own, "README.md"), join(target, "README.md"));
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   for (const file of Object.values(manifest.bin ?? {})) {
-    const text = readFileSync(join(own, file), "utf8");
-    mkdirSync(join(target, file, ".."), { recursive: true });
-    writeFileSync(join(target, file), text.replace("../src/process.ts", "../dist/process.js"), {
-      mode: 0o755,
-    });
+    cpSync(join(own, file), join(target, file));
+    chmodSync(join(target, file), 0o755);
   }
   writeFileSync(join(target, "package.json"), `${JSON.stringify(packedManifest(manifest), null, 2)}\n`);
   return target;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Starts the command line under a Node that runs TypeScript. The one on PATH may be older (npm scripts and npx put the
- * installed one first, a direct call does not); then this hands over to the installed one. Plain JavaScript that Node 18
- * can read, and nothing else.
+ * Starts the command line. An installed package has JavaScript, which any Node runs that we support. A clone has TypeScript:
+ * there the Node on PATH may be too old for it (npm scripts and npx put the installed one first, a direct call does not), and then
+ * this hands over to the installed one. Plain JavaScript that Node 18 can read, and nothing else.
  */
 
 import { spawn } from "node:child_process";
@@ -11,21 +11,46 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const OLDEST_NODE = 24;
+/** As in package.json, and what runs TypeScript. */
+const OLDEST_NODE = "20.19";
+const NODE_OF_CLONE = "24";
 
-if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE && process.features.typescript) {
+const compiled = new URL("../dist/process.js", import.meta.url);
+
+if (existsSync(compiled)) {
+  if (!isAtLeast(OLDEST_NODE)) {
+    tooOld(
+      `Node ${process.versions.node} is too old for Evolver`,
+      `put Node ${OLDEST_NODE} or newer on PATH`,
+    );
+    process.exit(2);
+  }
+  const { runAsProcess } = await import(compiled.href);
+  runAsProcess(process.argv.slice(2));
+} else if (isAtLeast(NODE_OF_CLONE) && process.features.typescript) {
   const { runAsProcess } = await import("../src/process.ts");
   runAsProcess(process.argv.slice(2));
 } else {
   const node = installedNode();
   if (node === null) {
-    console.error(
-      `evolver: NODE_TOO_OLD: Node ${process.versions.node} cannot run TypeScript\n` +
-        `  help: run "npm ci", which installs Node ${OLDEST_NODE}, or put Node ${OLDEST_NODE} or newer on PATH`,
+    tooOld(
+      `Node ${process.versions.node} cannot run TypeScript`,
+      `run "npm ci", which installs Node ${NODE_OF_CLONE}, or put Node ${NODE_OF_CLONE} or newer on PATH`,
     );
     process.exit(2);
   }
   handOver(node);
+}
+
+/** @param wanted major version, or major and minor */
+function isAtLeast(wanted) {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  const [wantedMajor, wantedMinor = 0] = wanted.split(".").map(Number);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}
+
+function tooOld(what, help) {
+  console.error(`evolver: NODE_TOO_OLD: ${what}\n  help: ${help}`);
 }
 
 /** The node of the nearest node_modules above this file, other than the one that is running. */

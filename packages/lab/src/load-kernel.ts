@@ -100,6 +100,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     "Node runs the file directly and only removes its types: write it without enums, namespaces and parameter properties",
   ERR_MODULE_NOT_FOUND:
     "correct the import, with the whole name of the file (./part.ts), or install the package beside the file",
+  // The same in Node 20.
+  ERR_IMPORT_ASSERTION_TYPE_MISSING: "give a TypeScript file that exports a kernel",
   ERR_IMPORT_ATTRIBUTE_MISSING: "give a TypeScript file that exports a kernel",
   ERR_UNKNOWN_FILE_EXTENSION: "name the file .ts, .mts, .js or .mjs",
   ERR_REQUIRE_ASYNC_MODULE: "use import instead of require",

@@ -4,14 +4,21 @@
  * counts as modules in folders of CommonJS, too: a kernel file has imports and exports whatever package.json says.
  */
 
-import { registerHooks } from "node:module";
+import module from "node:module";
 
 let registered = false;
+
+/** Whether Node runs TypeScript, and has hooks in the same thread: 22.18 and newer. */
+export const runsTypeScript = Boolean(process.features.typescript) && "registerHooks" in module;
 
 export function resolveOwnPackages(): void {
   if (registered) return;
   registered = true;
-  registerHooks({
+  if (!runsTypeScript) {
+    module.register(new URL("./node20/hooks-thread.ts", import.meta.url));
+    return;
+  }
+  module.registerHooks({
     resolve(specifier, context, nextResolve) {
       const isOwn = specifier.startsWith("@evolver/");
       const found = nextResolve(specifier, isOwn ? { ...context, parentURL: import.meta.url } : context);

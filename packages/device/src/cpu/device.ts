@@ -121,7 +121,7 @@ function invalid(what: string, hint: string): EvolverError {
 }
 
 function availableCores(): number {
-  const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
+  const cores = nodeOs()?.availableParallelism() ?? globalThis.navigator?.hardwareConcurrency ?? 1;
   return Math.max(1, Math.min(MAX_WORKERS, cores));
 }
 
@@ -130,7 +130,10 @@ function canShareMemory(): boolean {
   return (globalThis as { readonly crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
 }
 
-function processorName(): string {
-  if (typeof process === "undefined" || typeof process.getBuiltinModule !== "function") return "CPU";
-  return process.getBuiltinModule("node:os").cpus()[0]?.model.trim() || "CPU";
-}
+const processorName = (): string => nodeOs()?.cpus()[0]?.model.trim() || "CPU";
+
+/** Null in browsers, so that their bundles have nothing of Node. Its navigator came with Node 21. */
+const nodeOs = (): typeof import("node:os") | null =>
+  typeof process === "undefined" || typeof process.getBuiltinModule !== "function"
+    ? null
+    : process.getBuiltinModule("node:os");

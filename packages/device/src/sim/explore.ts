@@ -231,7 +231,11 @@ class Seen {
 }
 
 /** The first of each line. */
-const oncePerLine = (accesses: readonly FindingAccess[]): FindingAccess[] =>
-  [...Map.groupBy(accesses, ({ location }) => formatLocation(location)).values()].map(
-    ([first]) => first as FindingAccess,
-  );
+function oncePerLine(accesses: readonly FindingAccess[]): FindingAccess[] {
+  const first = new Map<string, FindingAccess>();
+  for (const access of accesses) {
+    const line = formatLocation(access.location);
+    if (!first.has(line)) first.set(line, access);
+  }
+  return [...first.values()];
+}

@@ -4,9 +4,9 @@
  */
 
 import { readFileSync, writeSync } from "node:fs";
-import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { printPlan, type Plan, type PlanBuild } from "@evolver/device";
+import { resolveOwnPackages, runsTypeScript } from "../own-packages.ts";
 import type { Shape } from "../study/case.ts";
 
 /** What a candidate's module exports, under the name asked for. */
@@ -20,18 +20,15 @@ interface Request {
 }
 
 // A candidate may lie anywhere, and finds the project's packages as the lab does.
-registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier.startsWith("@evolver/")
-      ? next(specifier, { ...context, parentURL: import.meta.url })
-      : next(specifier, context),
-});
+async function importCandidate(path: string): Promise<Record<string, unknown>> {
+  const { href } = pathToFileURL(path);
+  if (!runsTypeScript) return (await import("../node20/import-module.ts")).importModule(href);
+  resolveOwnPackages();
+  return (await import(href)) as Record<string, unknown>;
+}
 
 const request = JSON.parse(readFileSync(0, "utf8")) as Request;
-const candidate = (await import(pathToFileURL(request.path).href)) as Record<
-  string,
-  PlanFunction | undefined
->;
+const candidate = (await importCandidate(request.path)) as Record<string, PlanFunction | undefined>;
 const plan = candidate[request.name];
 if (typeof plan !== "function") throw new TypeError(`the module exports no function called ${request.name}`);
 const plans = request.shapes.map((shape) => printPlan(plan(shape, request.build)));

@@ -4,12 +4,13 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EvolverError } from "@evolver/base";
 import { parsePlan, type Plan, type PlanBuild } from "@evolver/device";
+import { runsTypeScript } from "../own-packages.ts";
 import type { Shape } from "../study/case.ts";
 import type { Candidate } from "./verdict.ts";
 import { StderrTail } from "./stderr.ts";
@@ -17,10 +18,19 @@ import { StderrTail } from "./stderr.ts";
 type ModuleCandidate = Extract<Candidate, { readonly kind: "module" }>;
 
 const MAIN = fileURLToPath(new URL("./builder-main.ts", import.meta.url));
-/** The project's own modules, which the candidate imports: packages/ and the node_modules that links them. */
-const PROJECT = fileURLToPath(new URL("../../../../", import.meta.url));
+/** The clone, or the node_modules that we are installed in. */
+const PROJECT = fileURLToPath(new URL("../../../../", import.meta.url)).replace(
+  /([\\/]node_modules[\\/]).*/,
+  "$1",
+);
 const MAX_BYTES = 64 * 2 ** 20;
 const HEAP_MIB = 512;
+/** Node 20 has another name for it. */
+const PERMISSION = process.allowedNodeEnvironmentFlags.has("--permission")
+  ? "--permission"
+  : "--experimental-permission";
+/** What import-module.ts needs. */
+const MODULES = runsTypeScript ? [] : ["--experimental-vm-modules", "--experimental-import-meta-resolve"];
 
 /**
  * One plan for each shape.
@@ -54,13 +64,21 @@ export async function buildModule(
   }
 }
 
+/** What it may read: its own folder, and where the modules lie that it imports and that they import. Node 20 takes no folder twice. */
+function readableFolders(path: string): string[] {
+  const folders = [dirname(path), resolve(PROJECT)];
+  for (let at = dirname(PROJECT); at !== dirname(at); at = dirname(at))
+    folders.push(join(at, "node_modules"));
+  return [...new Set(folders)].filter((folder) => existsSync(folder));
+}
+
 function runBuilder(folder: string, path: string, request: string): Promise<string> {
   const child = spawn(
     process.execPath,
     [
-      "--permission",
-      `--allow-fs-read=${PROJECT}`,
-      `--allow-fs-read=${dirname(path)}`,
+      PERMISSION,
+      ...MODULES,
+      ...readableFolders(path).map((readable) => `--allow-fs-read=${readable}`),
       `--max-old-space-size=${HEAP_MIB}`,
       "--disable-warning=ExperimentalWarning",
       MAIN,
@@ -68,7 +86,7 @@ function runBuilder(folder: string, path: string, request: string): Promise<stri
     // Its group is the judge's, to die with it. Nothing of the environment is its business.
     { cwd: folder, env: {}, stdio: ["pipe", "ignore", "pipe", "pipe"] },
   );
-  return new Promise((resolve, reject) => {
+  return new Promise((done, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const stderr = new StderrTail();
@@ -81,7 +99,7 @@ function runBuilder(folder: string, path: string, request: string): Promise<stri
     child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr.add(text));
     child.once("error", reject);
     child.once("close", (code, signal) => {
-      if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
+      if (code === 0) done(Buffer.concat(chunks).toString("utf8"));
       else
         reject(
           new EvolverError(

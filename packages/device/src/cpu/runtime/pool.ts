@@ -19,6 +19,22 @@ export interface PoolLaunch {
 /** The caller's thread looks for so long whether a worker is done, then it waits for a message, which takes longer to come. */
 const LOOK_MS = 0.2;
 
+type End = string | null | EvolverError;
+
+interface Ending {
+  readonly promise: Promise<End>;
+  readonly resolve: (end: End) => void;
+}
+
+/** What Promise.withResolvers is in Node 22. */
+function newEnding(): Ending {
+  let resolve: Ending["resolve"] = () => {};
+  const promise = new Promise<End>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 interface Helper {
   readonly worker: WorkerHandle;
   /** Address of its word, see STAGE. */
@@ -29,7 +45,7 @@ interface Helper {
   /** The launch that it was last asked to help with. */
   launch: number;
   /** How that launch ended, where a message tells of it: the message of a trap, null, or why the worker could not go on. */
-  ended: PromiseWithResolvers<string | null | EvolverError>;
+  ended: Ending;
 }
 
 export class WorkerPool {
@@ -73,7 +89,7 @@ export class WorkerPool {
       if (!helper.ready || helper.launch === launch) continue;
       const { worker, stage, known } = helper;
       helper.launch = launch;
-      helper.ended = Promise.withResolvers();
+      helper.ended = newEnding();
       Atomics.store(this.#word(helper), 0, 4 * launch + STAGE.asked);
       worker.post({
         launch,
@@ -137,7 +153,7 @@ export class WorkerPool {
         known: new Set(),
         ready: false,
         launch: 0,
-        ended: Promise.withResolvers(),
+        ended: newEnding(),
       };
       this.#helpers.push(helper);
       worker.listen(
