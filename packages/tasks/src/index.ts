@@ -25,6 +25,7 @@ export { maxPool } from "./max-pool.ts";
 // Scans and sorts
 export { prefixSum } from "./prefix-sum.ts";
 export { cumsumRows } from "./cumsum-rows.ts";
+export { sortRows } from "./sort-rows.ts";
 
 // Stencils
 export { laplace2d } from "./laplace-2d.ts";

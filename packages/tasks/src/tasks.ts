@@ -60,6 +60,7 @@ export const tasks: readonly Task[] = [
   // Scans and sorts
   { id: "prefix-sum", kind: "scan", load: async () => (await import("./prefix-sum.ts")).prefixSum },
   { id: "cumsum-rows", kind: "scan", load: async () => (await import("./cumsum-rows.ts")).cumsumRows },
+  { id: "sort-rows", kind: "sort", load: async () => (await import("./sort-rows.ts")).sortRows },
 
   // Stencils
   { id: "laplace-2d", kind: "stencil", load: async () => (await import("./laplace-2d.ts")).laplace2d },

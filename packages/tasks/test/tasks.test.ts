@@ -45,6 +45,7 @@ const LARGER: Readonly<Record<string, readonly Setting["sizes"][]>> = {
   "batched-matmul": [{ batch: 3, m: 20, n: 36, k: 12 }],
   "prefix-sum": [{ n: 9004 }],
   "cumsum-rows": [{ rows: 2, columns: 2100 }],
+  "sort-rows": [{ rows: 3, columns: 1024 }],
   matvec: [{ rows: 2, columns: 8192 }],
   "conv1d-depthwise": [{ batch: 2, channels: 3, length: 2100 }],
   "depthwise-conv2d": [{ batch: 2, channels: 2, height: 15, width: 12 }],
