@@ -3,7 +3,7 @@
  */
 
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
-import { copyLeft, copyRight, storePatch } from "./support/factors.ts";
+import { copyRows, copyTransposed, storePatch } from "./support/factors.ts";
 import { multiplyTile, productThreads, productTune } from "./support/product.ts";
 
 export const batchedMatmul = kernel(
@@ -41,8 +41,8 @@ export const batchedMatmul = kernel(
     const result = { to: c, base: z.mul(m.mul(n)), rows: m, columns: n };
     multiplyTile(gpu, k, choices, {
       copy(step) {
-        copyLeft(gpu, left, top, step, choices);
-        copyRight(gpu, right, side, step, choices);
+        copyTransposed(gpu, left, top, step);
+        copyRows(gpu, right, side, step, step.right);
       },
       store: ({ row, column, values }) =>
         storePatch(gpu, result, { row: top.add(row), column: side.add(column), values }),

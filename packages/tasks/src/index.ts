@@ -18,6 +18,7 @@ export { batchedMatmul } from "./batched-matmul.ts";
 export { matvec } from "./matvec.ts";
 
 // Convolutions and pooling
+export { conv2d } from "./conv2d.ts";
 export { conv1dDepthwise } from "./conv1d-depthwise.ts";
 export { depthwiseConv2d } from "./depthwise-conv2d.ts";
 export { maxPool } from "./max-pool.ts";

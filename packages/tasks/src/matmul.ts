@@ -6,7 +6,7 @@
  */
 
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
-import { copyLeft, copyRight, storePatch } from "./support/factors.ts";
+import { copyRows, copyTransposed, storePatch } from "./support/factors.ts";
 import { multiplyTile, productThreads, productTune } from "./support/product.ts";
 
 export const matmul = kernel(
@@ -42,8 +42,8 @@ export const matmul = kernel(
     const side = gpu.workgroupId.x.mul(choices.tileColumns);
     multiplyTile(gpu, k, choices, {
       copy(step) {
-        copyLeft(gpu, { from: a, base, rows: m, columns: k }, top, step, choices);
-        copyRight(gpu, { from: b, base, rows: k, columns: n }, side, step, choices);
+        copyTransposed(gpu, { from: a, base, rows: m, columns: k }, top, step);
+        copyRows(gpu, { from: b, base, rows: k, columns: n }, side, step, step.right);
       },
       store: ({ row, column, values }) =>
         storePatch(

@@ -45,6 +45,7 @@ export const tasks: readonly Task[] = [
   { id: "matvec", kind: "matrix product", load: async () => (await import("./matvec.ts")).matvec },
 
   // Convolutions and pooling
+  { id: "conv2d", kind: "convolution", load: async () => (await import("./conv2d.ts")).conv2d },
   {
     id: "conv1d-depthwise",
     kind: "convolution",

@@ -46,6 +46,7 @@ const LARGER: Readonly<Record<string, readonly Setting["sizes"][]>> = {
   "prefix-sum": [{ n: 9004 }],
   "cumsum-rows": [{ rows: 2, columns: 2100 }],
   "sort-rows": [{ rows: 3, columns: 1024 }],
+  conv2d: [{ batch: 2, inputs: 20, outputs: 12, height: 6, width: 8 }],
   matvec: [{ rows: 2, columns: 8192 }],
   "conv1d-depthwise": [{ batch: 2, channels: 3, length: 2100 }],
   "depthwise-conv2d": [{ batch: 2, channels: 2, height: 15, width: 12 }],

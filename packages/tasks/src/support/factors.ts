@@ -1,7 +1,7 @@
 /** The factors of a matrix product that lie in memory row by row: their copies to shared memory, and the result's way back. */
 
-import { Vec, type Buffer, type F32, type Gpu, type U32 } from "@evolver/kernel";
-import { share, type ProductChoices, type Step } from "./product.ts";
+import { Vec, type Buffer, type F32, type Gpu, type SharedArray, type U32 } from "@evolver/kernel";
+import { share, type Step } from "./product.ts";
 import type { Writable } from "./vectors.ts";
 
 /** A matrix, row by row. */
@@ -13,15 +13,10 @@ export interface Matrix {
   readonly columns: U32;
 }
 
-/** Copies rows of the left factor, transposed. @param top the tile's first row */
-export function copyLeft(
-  gpu: Gpu,
-  { from, base, rows }: Matrix,
-  top: U32,
-  step: Step,
-  choices: ProductChoices,
-): void {
-  const { tileRows, depth } = choices;
+/** Copies rows of the left factor, transposed. @param top the first row to copy */
+export function copyTransposed(gpu: Gpu, { from, base, rows }: Matrix, top: U32, step: Step): void {
+  const { depth, left } = step;
+  const tileRows = left.layout.shape[1] as number;
   // Neighbouring lanes read along a row, few enough of them that what they write goes to different banks.
   const lanes = Math.min(depth, Math.max(8, gpu.workgroupSize[0] / tileRows));
   for (let chunk = 0; chunk < depth; chunk += lanes)
@@ -29,7 +24,7 @@ export function copyLeft(
       const k = lane.add(chunk);
       const [row, column] = [top.add(r), step.first.add(k)];
       gpu.copies.start({
-        to: step.left,
+        to: left,
         at: [step.slot.add(k), r],
         from,
         index: [base.add(row.mul(step.end)).add(column)],
@@ -39,21 +34,21 @@ export function copyLeft(
     });
 }
 
-/** Copies columns of the right factor. @param side the tile's first column */
-export function copyRight(
+/** Copies rows of a factor to one of the step's arrays as they are. @param side the first column to copy */
+export function copyRows(
   gpu: Gpu,
   { from, base, columns }: Matrix,
   side: U32,
   step: Step,
-  choices: ProductChoices,
+  to: SharedArray<"f32">,
 ): void {
-  const { tileColumns, depth } = choices;
+  const [rows, across] = [step.depth, to.layout.shape[1] as number];
   const by = (width: 1 | 4): void =>
-    share(gpu, { rows: depth, lanes: tileColumns / width }, (k, lane) => {
+    share(gpu, { rows, lanes: across / width }, (k, lane) => {
       const c = lane.mul(width);
       const [row, column] = [step.first.add(k), side.add(c)];
       gpu.copies.start({
-        to: step.right,
+        to,
         at: [step.slot.add(k), c],
         from,
         index: [base.add(row.mul(columns)).add(column)],

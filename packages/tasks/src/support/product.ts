@@ -43,6 +43,8 @@ export interface Step {
   /** Its first place along the inner dimension, and how long that is. */
   readonly first: U32;
   readonly end: U32;
+  /** How many places it has. */
+  readonly depth: number;
   /** The step's first row in both arrays: a row for each place of the inner dimension. */
   readonly slot: U32;
   /** The left factor, transposed. */
@@ -87,7 +89,7 @@ export function multiplyTile(
   const steps = length.add(depth - 1).divTrunc(depth);
   const start = (step: U32): void => {
     const slot = step.remTrunc(stages).mul(depth);
-    gpu.if(step.lt(steps), () => copy({ first: step.mul(depth), end: length, slot, left, right }));
+    gpu.if(step.lt(steps), () => copy({ first: step.mul(depth), end: length, depth, slot, left, right }));
     // Groups are counted, so a step that does not exist has an empty one.
     gpu.copies.commit();
   };
@@ -150,13 +152,13 @@ export function share(
   body: (row: U32, lane: U32) => void,
 ): void {
   const threads = gpu.workgroupSize[0];
-  if (threads % lanes !== 0) throw new Error(`${threads} invocations do not copy rows of ${lanes} evenly`);
-  const atOnce = threads / lanes;
+  const atOnce = Math.max(1, threads / lanes);
   const lane = gpu.localIndex.remTrunc(lanes);
   const own = gpu.localIndex.divTrunc(lanes);
-  for (let first = 0; first < rows; first += atOnce) {
-    const row = own.add(first);
-    if (first + atOnce <= rows) body(row, lane);
-    else gpu.if(row.lt(rows), () => body(row, lane));
-  }
+  for (let first = 0; first < rows; first += atOnce)
+    for (let chunk = 0; chunk < lanes; chunk += threads) {
+      const row = own.add(first);
+      if (first + atOnce <= rows) body(row, lane.add(chunk));
+      else gpu.if(row.lt(rows), () => body(row, lane));
+    }
 }
