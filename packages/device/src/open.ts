@@ -2,11 +2,9 @@
 
 import { EvolverError } from "@evolver/base";
 import { openNative } from "#native-devices";
-import { openCpu } from "./cpu/index.ts";
 import type { CpuOptions } from "./cpu/index.ts";
 import type { Device, DeviceId, DeviceLimits } from "./core/device.ts";
 import { deviceIds, isDeviceId } from "./core/device-rows.ts";
-import { openSim } from "./sim/index.ts";
 import type { SimOptions } from "./sim/index.ts";
 import type { NativeOptions } from "./core/native-options.ts";
 import type { WebgpuOptions } from "./webgpu/options.ts";
@@ -32,9 +30,10 @@ export interface DeviceEntry {
   readonly limits: DeviceLimits | null;
 }
 
-const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Device | Promise<Device> } = {
-  sim: openSim,
-  cpu: openCpu,
+/** Each is loaded when it is asked for: a page that runs on WebGPU downloads neither the simulator nor the compiler of `cpu`. */
+const openers: { readonly [I in DeviceId]: (options: DeviceOptions[I]) => Promise<Device> } = {
+  sim: async (options) => (await import("./sim/index.ts")).openSim(options),
+  cpu: async (options) => (await import("./cpu/index.ts")).openCpu(options),
   webgpu: (options) => openNative("webgpu", options),
   cuda: (options) => openNative("cuda", options),
   hip: (options) => openNative("hip", options),

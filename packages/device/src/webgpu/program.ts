@@ -2,7 +2,7 @@
 
 import { EvolverError } from "@evolver/base";
 import type { SourceLocation } from "@evolver/base";
-import { emit, type Emitted, type KernelIR, type Params } from "@evolver/kernel";
+import { emitWgsl, type Emitted, type KernelIR, type Params } from "@evolver/kernel";
 import type { ClockedProgram, Launch, RunResult } from "../core/device.ts";
 import { assertOpen } from "../core/buffer.ts";
 import { writeWord } from "../core/arrays.ts";
@@ -26,7 +26,7 @@ export class WebgpuProgram<P extends Params = Params> implements ClockedProgram<
   /** @throws EvolverError WGSL_REFUSED, SUBGROUPS_UNAVAILABLE, TOO_MANY_BUFFERS */
   static async create<P extends Params>(device: WebgpuOwner, ir: KernelIR): Promise<WebgpuProgram<P>> {
     const { gpu } = device;
-    const emitted = emit(ir, "wgsl", { shaderF16: gpu.features.has("shader-f16") });
+    const emitted = emitWgsl(ir, { shaderF16: gpu.features.has("shader-f16") });
     if (/^enable subgroups;/m.test(emitted.source) && !device.hasSubgroups) {
       throw new EvolverError(
         "SUBGROUPS_UNAVAILABLE",

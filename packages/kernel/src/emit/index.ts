@@ -2,6 +2,7 @@
 
 export { describeBound, numericBounds, ulpsAt, type Bound, type BoundedOp } from "./bounds.ts";
 export { emit } from "./emit.ts";
+export { emitWgsl } from "./emit-wgsl.ts";
 export { checkMacro, cppHosts, isCppTarget, NATIVE_GRID, type CppTarget } from "./cpp/hosts.ts";
 export { emitTargetNames, emitTargets, type TargetRow } from "./targets.ts";
 export * from "./selftest/index.ts";
