@@ -131,6 +131,8 @@ export const conv2d = tunable("conv2d", {
   tune: productTune,
   variants: {
     fast: { tileRows: 64, tileColumns: 128, depth: 16, rows: 8, columns: 8, stages: 3 },
+    deep: { tileRows: 64, tileColumns: 128, depth: 8, rows: 8, columns: 8, stages: 4 },
+    large: { tileRows: 64, tileColumns: 256, depth: 8, rows: 8, columns: 8, stages: 3 },
   },
   plan({ batch, inputs, outputs, height, width }, choices, build) {
     const { tileRows, tileColumns, depth } = choices;

@@ -14,7 +14,10 @@ export const cumsumRows = kernel(
   {
     params: { x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: streamTune,
-    variants: { fast: { threads: 256, width: 4, loads: 4 } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 4 },
+      alone: { threads: 128, team: "subgroup", width: 4, loads: 8 },
+    },
     sizes: { rows: 16384, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({

@@ -14,7 +14,10 @@ export const heat3d = kernel(
   {
     params: { u: buffer(f32), v: buffer(f32, "write"), alpha: f32, x: u32, y: u32, z: u32 },
     tune: { across: [32, 64, 96, 128], rows: [2, 4, 8], vector: [1, 2, 4], planes: [1, 2, 4, 8, 16] },
-    variants: { fast: { across: 32, rows: 8, vector: 4, planes: 8 } },
+    variants: {
+      fast: { across: 32, rows: 8, vector: 4, planes: 8 },
+      low: { across: 96, rows: 4, vector: 4, planes: 4 },
+    },
     sizes: { x: 384, y: 384, z: 384 },
     workgroup: ({ tune }) => [tune.across, tune.rows],
     example({ x, y, z }, { across, rows, vector, planes }) {

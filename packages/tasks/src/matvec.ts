@@ -14,7 +14,10 @@ export const matvec = kernel(
   {
     params: { a: buffer(f32), x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: streamTune,
-    variants: { fast: { threads: 256, width: 4, loads: 8 } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 8 },
+      alone: { threads: 256, team: "subgroup", width: 4, loads: 8 },
+    },
     sizes: { rows: 16384, columns: 8192 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({

@@ -15,7 +15,10 @@ export const maxPool = kernel(
   {
     params: { x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: { threads: [128, 256, 512, 1024], vector: [1, 2, 4], pieces: [1, 2, 4, 8] },
-    variants: { fast: { threads: 256, vector: 4, pieces: 2 } },
+    variants: {
+      fast: { threads: 256, vector: 4, pieces: 2 },
+      narrow: { threads: 256, vector: 2, pieces: 4 },
+    },
     sizes: { planes: 8192, height: { value: 112, multipleOf: 2 }, width: { value: 112, multipleOf: 2 } },
     workgroup: ({ tune }) => [tune.threads],
     example({ planes, height, width }, { threads, vector, pieces }) {

@@ -62,7 +62,10 @@ const scanTiles = kernel(
 export const prefixSum = tunable("prefixSum", {
   sizes: { n: 1 << 26 },
   tune: { way: ["launches", "look-back"], ...reach },
-  variants: { fast: { way: "look-back", threads: 256, width: 4, loads: 8 } },
+  variants: {
+    fast: { way: "look-back", threads: 256, width: 4, loads: 8 },
+    portable: { way: "launches", threads: 256, width: 4, loads: 8 },
+  },
   plan({ n }, { way, ...choices }, build): Plan {
     const tiles = Math.ceil(n / tileLength(choices.threads, choices));
     const workgroups = spread(tiles);

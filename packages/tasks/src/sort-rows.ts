@@ -70,7 +70,10 @@ export const sortRows = tunable("sortRows", {
     columns: { value: 1024, oneOf: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096] },
   },
   tune: { held: [1, 2, 4, 8, 16, 32], threads: [128, 256, 512, 1024], out: OUT },
-  variants: { fast: { held: 32, threads: 128, out: "shared" } },
+  variants: {
+    fast: { held: 32, threads: 128, out: "shared" },
+    light: { held: 16, threads: 128, out: "shared" },
+  },
   plan({ rows, columns }, choices, build) {
     const held = Math.max(Math.min(choices.held, columns), columns / MOST);
     const threads = Math.max(choices.threads, columns / held);

@@ -109,9 +109,13 @@ export function multiplyTile(
         );
       const factors = read(left, vectorsY.map(rowOf), widthY);
       const others = read(right, vectorsX.map(columnOf), widthX);
+      // To and fro, so that each product shares a factor with the one before, which then need not be fetched again.
       for (const [r, a] of factors.entries())
-        for (const [c, b] of others.entries())
-          sums.set(r * columns + c, fma(a, b, sums.get(r * columns + c)));
+        for (let nth = 0; nth < columns; nth++) {
+          const c = r % 2 === 0 ? nth : columns - 1 - nth;
+          const place = r * columns + c;
+          sums.set(place, fma(a, others[c] as F32, sums.get(place)));
+        }
     });
     if (stages === 1) gpu.barrier();
   });
