@@ -9,14 +9,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const SLOW = [
   "packages/attention/test/{golden-cpu,golden-sim,golden-webgpu,hip,hostile,kernels/compile,kernels/packed,kernels/persistent,kernels/pipelines,properties,space,study/extrapolate,study/judge,study/ladder,study/ncu,study/peers,study/selftest,tolerance}.test.ts",
-  "packages/cli/test/{bench,check,findings,guide,long,policy}.test.ts",
+  "packages/cli/test/{bench,check,check-files,findings,guide,long,policy}.test.ts",
   "packages/device/test/{browser/conformance,conformance/cli,conformance/sim,conformance/webgpu,hip/conformance,property/devices,property/webgpu,sim/oracle}.test.ts",
   "packages/guide/test/collect.test.ts",
   "packages/kernel/test/{emit/compile,emit/hip-run,emit/selftest}.test.ts",
   "packages/lab/test/{evolve,judge,second-look,whole,workspace}.test.ts",
   "packages/machine/test/{microbench/cases,microbench/loops,microbench/suite}.test.ts",
   "packages/softmax/test/{study/judge,study/study}.test.ts",
-  "test/{docs,packages,support,testing,web}.test.ts",
+  "test/{ci,docs,packages,support,testing,web}.test.ts",
 ];
 
 const slow = new Set(globSync(SLOW).map((path) => resolve(path)));

@@ -15,7 +15,7 @@ export interface FailureOptions {
 }
 
 /** What --json prints where the command failed. */
-interface FailureDocument {
+export interface FailureDocument {
   readonly error: Pick<EvolverError, "code" | "where"> & {
     readonly message: string;
     readonly hint: string | null;
@@ -31,17 +31,22 @@ const ANSWERS_NO: ReadonlySet<string> = new Set([
   "NO_VERDICT",
 ]);
 
+/** Says on stderr what is wrong. */
+export function tell({ code, message }: EvolverError): void {
+  process.stderr.write(`error[${code}]: ${message}\n`);
+}
+
 /** Prints an error, and gives the exit code. */
 export function fail(thrown: unknown, { json, verbose }: FailureOptions): number {
   const error = explained(thrown);
-  process.stderr.write(`error[${error.code}]: ${error.message}\n`);
+  tell(error);
   if (verbose && error.cause !== undefined) process.stderr.write(`caused by: ${inspect(error.cause)}\n`);
-  if (json && !hasPrintedJson()) printJson(documentOf(error));
+  if (json && !hasPrintedJson()) printJson(failureDocument(error));
   if (error.code === "INTERRUPTED") return interruptedCode();
   return ANSWERS_NO.has(error.code) ? EXIT.no : EXIT.misuse;
 }
 
-function documentOf({ code, what, where, hint }: EvolverError): FailureDocument {
+export function failureDocument({ code, what, where, hint }: EvolverError): FailureDocument {
   return { error: { code, message: what, where, hint: hint ?? null } };
 }
 

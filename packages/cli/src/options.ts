@@ -13,10 +13,10 @@ export const deviceOption = (fallback: string): Option =>
   new Option("--device <id>", "where kernels run").choices(deviceIds).default(fallback);
 
 export const workspaceOption = (what: string): Option =>
-  new Option("--workspace <dir>", what).argParser(path).default("evolver-workspace");
+  new Option("--workspace <dir>", what).argParser(filePath).default("evolver-workspace");
 
 /** A name of a file or folder. */
-function path(text: string): string {
+export function filePath(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("the name is empty.");
 }

@@ -1,29 +1,28 @@
 /** `evolver check`: runs a kernel of the user's on the simulator with every check on. */
 
-import { relative } from "node:path";
-import { quantity } from "@evolver/base";
-import { formatTrace } from "@evolver/device";
 import {
   checkKernel,
-  describeFinding,
-  describeLaunch,
   nativeUse,
   shortList,
   type CheckLaunch,
   type CheckOptions,
-  type KernelCheck,
 } from "@evolver/device/check";
 import { nativeUsesOf, usesIn } from "@evolver/device/check/source";
+import { fileOf, resolveOwnPackages, type NamedKernel } from "@evolver/lab";
 import { InvalidArgumentError, Option } from "commander";
+import { expandTargets, loadTargets, type LoadedTargets } from "../check/load-targets.ts";
+import { describeReport, shortPath, type Report } from "../check/report.ts";
+import { sarifLog, sarifRoot, type SarifInput } from "../check/sarif.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { estimateWork, longCheck } from "../estimate.ts";
+import { failureDocument, tell } from "../failure.ts";
 import { interruptedCode, stopOnSignals } from "../interruption.ts";
-import { fileOf, loadKernels, type NamedKernel } from "@evolver/lab";
-import { integer, subgroupOption } from "../options.ts";
+import { filePath, integer, subgroupOption } from "../options.ts";
+import { checkFile, writeOutput } from "../output-files.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { openProgress, type Progress } from "../progress.ts";
-import { resolveOwnPackages } from "@evolver/lab";
-import { describeWeakened, weakenedBy, type Weakened } from "../weakened.ts";
+import { version } from "../version.ts";
+import { weakenedBy } from "../weakened.ts";
 
 interface CheckFlags {
   readonly subgroup: number;
@@ -33,6 +32,7 @@ interface CheckFlags {
   readonly traces: number;
   readonly maxSteps?: number;
   readonly deterministic: boolean;
+  readonly sarif?: string;
   readonly json: boolean;
 }
 
@@ -41,7 +41,10 @@ export const checkCommand: MakeCommand = ({ finish }) =>
     "check",
     "run your kernel on the simulator with all checks: races, bounds, barriers, bank conflicts",
   )
-    .argument("<file.ts#export>", "a TypeScript file; without #export, every kernel that it exports")
+    .argument(
+      "<file.ts#export...>",
+      "TypeScript files, or patterns such as 'src/**/*.ts'; without #export, every kernel that a file exports",
+    )
     .addOption(subgroupOption())
     .option(
       "--workgroups <x,y,z>",
@@ -65,11 +68,12 @@ export const checkCommand: MakeCommand = ({ finish }) =>
       "loop iterations of a subgroup after which it counts as endless (default: 100 million)",
       integer(1, 2 ** 40),
     )
+    .option("--sarif <file>", "write the findings as SARIF 2.1.0, which GitHub and editors show", filePath)
     .option("--traces <n>", "lines of gpu.trace to show", integer(0, 1_000_000), 20)
-    .action(async (target: string, options: CheckFlags) => {
+    .action(async (files: string[], options: CheckFlags) => {
       resolveOwnPackages();
       const { arg, workgroups, ...rest } = options;
-      finish(await check(target, { ...rest, args: arg, workgroups: workgroups ?? null }));
+      finish(await check(files, { ...rest, args: arg, workgroups: workgroups ?? null }));
     });
 
 function numbersIn(text: string): number[] {
@@ -92,53 +96,90 @@ interface Options extends Pick<CheckOptions, "subgroup" | "workgroups" | "args" 
   readonly maxSteps?: number | undefined;
   /** Whether a result that depends on the schedule counts as a finding. */
   readonly deterministic?: boolean;
+  /** Where to write SARIF. */
+  readonly sarif?: string | undefined;
   readonly json: boolean;
 }
 
-interface Report extends Omit<KernelCheck, "launch"> {
-  /** Why the source was not looked at for run-time values used as JavaScript values, or null. */
-  readonly sourceProblem: string | null;
-  /** The name it is exported by, which may differ from the kernel's own. */
-  readonly export: string;
-  readonly kernel: string;
-  readonly subgroup: number;
-  /** What targets promise less than the language for this kernel. */
-  readonly weakened: readonly Weakened[];
-  readonly launch:
-    | (Pick<CheckLaunch, "workgroups" | "guessed" | "madeUp"> & { readonly args: CheckLaunch["summary"] })
-    | null;
-}
-
-export async function check(target: string, options: Options): Promise<number> {
+export async function check(given: readonly string[], options: Options): Promise<number> {
   const progress = openProgress();
+  const names = await expandTargets(given);
+  if (options.sarif !== undefined) await checkFile(options.sarif, names.map(fileOf));
   // Before there is anything to keep, signals end the process as they do by default: code of the user's that never
   // ends, in the file or in a kernel's body, would not let a listener of ours run.
-  const named = await loadKernels(target);
-  const kernels = named.map(({ kernel }) => kernel);
-  const { uses, problem } = await nativeUsesOf(fileOf(target), kernels, options.subgroup);
+  const targets = await loadTargets(names);
+  const sources = await Promise.all(
+    targets.loaded.map(({ file, kernels }) =>
+      nativeUsesOf(
+        file,
+        kernels.map(({ kernel }) => kernel),
+        options.subgroup,
+      ),
+    ),
+  );
+  for (const { error } of targets.failed) tell(error);
   const interruption = stopOnSignals(
     progress,
     "stopping with what was found so far; press Ctrl-C again to stop at once",
   );
   const reports: Report[] = [];
   try {
-    for (const one of named) {
-      if (interruption.signal.aborted) break;
-      const checked = await reportOn(one, options, { progress, signal: interruption.signal });
-      const native = usesIn(one.kernel, uses).map(nativeUse);
-      reports.push({ ...checked, findings: [...checked.findings, ...native], sourceProblem: problem });
+    for (const [at, { file, kernels }] of targets.loaded.entries()) {
+      const { uses, problem } = sources[at] as (typeof sources)[number];
+      for (const one of kernels) {
+        if (interruption.signal.aborted) break;
+        const checked = await reportOn(one, options, { progress, signal: interruption.signal });
+        const native = usesIn(one.kernel, uses).map(nativeUse);
+        const findings = [...checked.findings, ...native];
+        reports.push({ file, ...checked, findings, sourceProblem: problem });
+      }
     }
   } finally {
     progress.end();
     interruption.end();
   }
-  if (options.json) printJson(reports.length === 1 ? reports[0] : reports);
-  else printText(reports.map(describe).join("\n\n"));
-  const amount = (report: Report): number =>
-    report.findings.length + (options.deterministic === true ? report.warnings.length : 0);
-  if (reports.some((report) => amount(report) > 0)) return EXIT.no;
+  const { deterministic = false } = options;
+  if (options.sarif !== undefined)
+    await writeSarif(options.sarif, { reports, failed: targets.failed, deterministic });
+  print(reports, targets, options);
+  if (targets.failed.length > 0) return EXIT.misuse;
+  if (reports.some((report) => isWrong(report, deterministic))) return EXIT.no;
   return interruption.signal.aborted ? interruptedCode() : EXIT.done;
 }
+
+const isWrong = ({ findings, warnings }: Report, deterministic: boolean): boolean =>
+  findings.length > 0 || (deterministic && warnings.length > 0);
+
+async function writeSarif(path: string, found: Omit<SarifInput, "version" | "root">): Promise<void> {
+  const log = sarifLog({ ...found, version: version(), root: sarifRoot(process.cwd()) });
+  await writeOutput(path, `${JSON.stringify(log, null, 2)}\n`);
+}
+
+function print(
+  reports: readonly Report[],
+  { several, failed, without }: LoadedTargets,
+  options: Options,
+): void {
+  if (options.json) {
+    const all = [...reports, ...failed.map(({ file, error }) => ({ file, ...failureDocument(error) }))];
+    printJson(!several && all.length === 1 ? all[0] : all);
+    return;
+  }
+  const texts = reports.map((report) => describeReport(report, several));
+  if (several) {
+    const wrong = reports.filter((report) => isWrong(report, options.deterministic === true)).length;
+    const files = new Set(reports.map(({ file }) => file)).size;
+    const parts = [
+      `${plural(reports.length, "kernel")} in ${plural(files, "file")}: ${wrong === 0 ? "none" : wrong} with findings`,
+      ...(without.length === 0 ? [] : [`no kernels in ${shortList(without.map(shortPath))}`]),
+      ...(failed.length === 0 ? [] : [`not loaded: ${shortList(failed.map(({ file }) => shortPath(file)))}`]),
+    ];
+    texts.push(parts.join("; "));
+  }
+  printText(texts.join("\n\n"));
+}
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 interface Watch {
   readonly progress: Progress;
@@ -149,7 +190,7 @@ async function reportOn(
   { exportName, kernel }: NamedKernel,
   options: Options,
   { progress, signal }: Watch,
-): Promise<Omit<Report, "sourceProblem">> {
+): Promise<Omit<Report, "file" | "sourceProblem">> {
   const { subgroup, workgroups, args, schedules, traces, maxSteps } = options;
   const { launch, ...checked } = await checkKernel(kernel, {
     ...{ subgroup, workgroups, args, schedules, traces, signal },
@@ -173,68 +214,7 @@ async function reportOn(
   };
 }
 
+/** Without the buffers themselves. */
 function summarise({ workgroups, summary, guessed, madeUp }: CheckLaunch): NonNullable<Report["launch"]> {
   return { workgroups, args: summary, guessed, madeUp };
-}
-
-function describe(report: Report): string {
-  const { launch, counters } = report;
-  const soFar = report.complete ? "" : " so far (stopped before the end)";
-  const depends = report.warnings.length > 0 ? ", but its result depends on the schedule," : "";
-  const verdict =
-    report.findings.length === 0
-      ? `${depends === "" ? "clean" : "no findings"}${soFar}${depends}`
-      : `${report.findings.length} finding${report.findings.length === 1 ? "" : "s"}${soFar}`;
-  const heading =
-    report.export === report.kernel ? report.kernel : `${report.export} (kernel ${report.kernel})`;
-  const lines = [`${heading}: ${verdict} at subgroup width ${report.subgroup}`];
-  for (const finding of [...report.findings, ...report.warnings])
-    lines.push(...describeFinding(finding, shortPath));
-  for (const trace of report.traces) lines.push(`  ${formatTrace(trace)}`);
-  if (report.tracesLeftOut > 0)
-    lines.push(`  … ${report.tracesLeftOut} more lines of gpu.trace; --traces <n> shows n`);
-  if (report.sourceProblem !== null)
-    lines.push(
-      `  not looked for: run-time values as JavaScript conditions, such as if (x.get(0)): ${report.sourceProblem}`,
-    );
-  if (report.conditional.length > 0)
-    lines.push(
-      `  with other contents of ${launch?.madeUp.join(", ")}, which check made up (give them in the example to know):`,
-    );
-  for (const finding of report.conditional)
-    lines.push(...describeFinding(finding, shortPath).map((line) => `  ${line}`));
-  if (launch !== null) {
-    lines.push(`  launch: ${describeLaunch(launch.workgroups, launch.args)}`);
-    if (launch.madeUp.length > 0)
-      lines.push(
-        `  made up: ${launch.madeUp.join(", ")} (each whole number below the length once, in mixed order, and zeros in one more run)`,
-      );
-    if (launch.guessed.length > 0) {
-      lines.push(
-        `  guessed: ${launch.guessed.join(", ")}; give the kernel an \`example\`, or pass --workgroups and --arg name=value`,
-      );
-    }
-  }
-  if (counters !== null) {
-    lines.push(
-      `  global ${quantity(counters.globalReadBytes, "B")} read, ${quantity(counters.globalWriteBytes, "B")} written in ${quantity(counters.globalSectors)} sectors; ` +
-        `shared conflicts ${quantity(counters.sharedConflicts)}; barriers ${quantity(counters.barriers)}; ` +
-        `divergent branches ${quantity(counters.divergentBranches)} of ${quantity(counters.branches)}; ${quantity(counters.flops, "FLOP")}`,
-    );
-  }
-  lines.push(...describeWeakened(report.weakened));
-  if (report.neverRan.length > 0) {
-    const places = report.neverRan.map(({ file, line }) => `${shortPath(file)}:${line}`);
-    lines.push(`  never ran, so nothing is known of it: ${shortList([...new Set(places)])}`);
-  }
-  if (report.launches > 0)
-    lines.push(
-      `  this is what ${report.launches} ${report.launches === 1 ? "launch" : "launches"} of this one size and data showed, no proof: other sizes, data, widths and orders, rounding, and what a target weakens are not covered (docs/check.md)`,
-    );
-  return lines.join("\n");
-}
-
-function shortPath(file: string): string {
-  const shorter = relative(process.cwd(), file);
-  return shorter.startsWith("..") ? file : shorter;
 }

@@ -49,8 +49,8 @@ export function refusal(error: EvolverError): ToldFinding {
   };
 }
 
-export function nativeUse({ file, line, message, hint }: NativeUse): ToldFinding {
-  const accesses = [access("used", { file, line, column: 1 }, [], [])];
+export function nativeUse({ file, line, column, message, hint }: NativeUse): ToldFinding {
+  const accesses = [access("used", { file, line, column }, [], [])];
   return { kind: "native-use", message: `${message}; ${hint}`, file, line, lanes: [], accesses, count: 1 };
 }
 
