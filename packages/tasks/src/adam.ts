@@ -23,7 +23,7 @@ export const adam = kernel(
     params: { p: changed, g: buffer(f32), m: changed, v: changed, n: u32, rate: f32, scale: f32 },
     tune: { threads: [128, 256, 512, 1024], width: [1, 2, 4], loads: [1, 2, 4] },
     variants: { fast: { threads: 256, width: 4, loads: 2 } },
-    sizes: { n: 1 << 25 },
+    sizes: { n: 1 << 24 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ n }, choices) => ({
       workgroups: oneTurn(n, choices),

@@ -15,7 +15,7 @@ export const argmaxRows = kernel(
     params: { x: buffer(f32), y: buffer(u32, "write"), rows: u32, columns: u32 },
     tune: streamTune,
     variants: { fast: { threads: 256, width: 4, loads: 4 } },
-    sizes: { rows: 16384, columns: 4096 },
+    sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
       workgroups: teamLaunch(rows, choices, build),

@@ -23,7 +23,7 @@ export const biasGelu = kernel(
       by: ["tanh", "exp2"],
     },
     variants: { fast: { threads: 256, width: 4, height: 8, by: "exp2" } },
-    sizes: { rows: 16384, columns: 4096 },
+    sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, { threads, width, height }) => ({
       workgroups: [Math.ceil(columns / (threads * width)), Math.ceil(rows / height)],

@@ -79,7 +79,7 @@ const columnSums = kernel(
 const LAST = { threads: 256, width: 1, loads: 8 } as const;
 
 export const columnMean = tunable("columnMean", {
-  sizes: { rows: 16384, columns: 4096 },
+  sizes: { rows: 8192, columns: 4096 },
   tune: { ...tune, chunks: [1, 4, 16, 32, 64, 128, 256] },
   variants: { fast: { threads: 256, width: 4, loads: 8, chunks: 64 } },
   plan({ rows, columns }, { chunks, ...choices }, build) {

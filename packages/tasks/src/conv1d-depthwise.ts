@@ -31,7 +31,7 @@ export const conv1dDepthwise = kernel(
       by: ["div", "rsqrt"],
     },
     variants: { fast: { threads: 128, width: 4, loads: 4, by: "rsqrt" } },
-    sizes: { batch: 16, channels: 2048, length: 2048 },
+    sizes: { batch: 8, channels: 2048, length: 2048 },
     workgroup: ({ tune }) => [tune.threads],
     example({ batch, channels, length }) {
       const rows = batch * channels;

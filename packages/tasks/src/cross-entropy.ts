@@ -25,7 +25,7 @@ export const crossEntropy = kernel(
     },
     tune: streamTune,
     variants: { fast: { threads: 512, width: 4, loads: 4 } },
-    sizes: { rows: 8192, columns: 32768 },
+    sizes: { rows: 2048, columns: 32768 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
       workgroups: teamLaunch(rows, choices, build),

@@ -18,7 +18,7 @@ export const cumsumRows = kernel(
       fast: { threads: 256, width: 4, loads: 4 },
       alone: { threads: 128, team: "subgroup", width: 4, loads: 8 },
     },
-    sizes: { rows: 16384, columns: 4096 },
+    sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
       workgroups: teamLaunch(rows, choices, build),

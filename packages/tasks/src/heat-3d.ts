@@ -18,7 +18,7 @@ export const heat3d = kernel(
       fast: { across: 32, rows: 8, vector: 4, planes: 8 },
       low: { across: 96, rows: 4, vector: 4, planes: 4 },
     },
-    sizes: { x: 384, y: 384, z: 384 },
+    sizes: { x: 320, y: 320, z: 320 },
     workgroup: ({ tune }) => [tune.across, tune.rows],
     example({ x, y, z }, { across, rows, vector, planes }) {
       const count = fittingWidth(vector, z);

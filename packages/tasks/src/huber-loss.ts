@@ -33,7 +33,7 @@ const partialHuber = kernel(
 );
 
 export const huberLoss = tunable("huberLoss", {
-  sizes: { n: 1 << 26 },
+  sizes: { n: 1 << 25 },
   tune: totalTune,
   variants: { fast: { threads: 256, width: 4, loads: 4, groups: 2048 } },
   plan: ({ n }, { groups, ...choices }, build) =>

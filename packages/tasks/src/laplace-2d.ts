@@ -15,7 +15,7 @@ export const laplace2d = kernel(
     params: { x: buffer(f32), y: buffer(f32, "write"), height: u32, width: u32 },
     tune: { threads: [64, 128, 256, 512], vector: [1, 2, 4], rows: [1, 2, 4, 8, 16] },
     variants: { fast: { threads: 128, vector: 4, rows: 8 } },
-    sizes: { height: 8192, width: 8192 },
+    sizes: { height: 4096, width: 8192 },
     workgroup: ({ tune }) => [tune.threads],
     example({ height, width }, { threads, vector, rows }) {
       const across = threads * fittingWidth(vector, width);

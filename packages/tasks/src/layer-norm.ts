@@ -23,7 +23,7 @@ export const layerNorm = kernel(
     },
     tune: rowTune,
     variants: { fast: { threads: 256, width: 4, loads: 4, held: "yes" } },
-    sizes: { rows: 16384, columns: 4096 },
+    sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {
       const elements = rows * columns;

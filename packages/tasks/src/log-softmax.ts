@@ -14,7 +14,7 @@ export const logSoftmax = kernel(
     params: { x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: rowTune,
     variants: { fast: { threads: 256, width: 4, loads: 4, held: "yes" } },
-    sizes: { rows: 16384, columns: 4096 },
+    sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {
       return {

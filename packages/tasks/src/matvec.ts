@@ -18,7 +18,7 @@ export const matvec = kernel(
       fast: { threads: 256, width: 4, loads: 8 },
       alone: { threads: 256, team: "subgroup", width: 4, loads: 8 },
     },
-    sizes: { rows: 16384, columns: 8192 },
+    sizes: { rows: 8192, columns: 8192 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({
       workgroups: teamLaunch(rows, choices, build),

@@ -19,7 +19,7 @@ export const maxPool = kernel(
       fast: { threads: 256, vector: 4, pieces: 2 },
       narrow: { threads: 256, vector: 2, pieces: 4 },
     },
-    sizes: { planes: 8192, height: { value: 112, multipleOf: 2 }, width: { value: 112, multipleOf: 2 } },
+    sizes: { planes: 4096, height: { value: 112, multipleOf: 2 }, width: { value: 112, multipleOf: 2 } },
     workgroup: ({ tune }) => [tune.threads],
     example({ planes, height, width }, { threads, vector, pieces }) {
       const [rows, columns] = [(planes * height) / 2, width / 2];

@@ -60,7 +60,7 @@ const scanTiles = kernel(
 );
 
 export const prefixSum = tunable("prefixSum", {
-  sizes: { n: 1 << 26 },
+  sizes: { n: 1 << 25 },
   tune: { way: ["launches", "look-back"], ...reach },
   variants: {
     fast: { way: "look-back", threads: 256, width: 4, loads: 8 },

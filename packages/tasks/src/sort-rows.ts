@@ -66,7 +66,7 @@ const MOST = 1024;
 
 export const sortRows = tunable("sortRows", {
   sizes: {
-    rows: 16384,
+    rows: 8192,
     columns: { value: 1024, oneOf: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096] },
   },
   tune: { held: [1, 2, 4, 8, 16, 32], threads: [128, 256, 512, 1024], out: OUT },

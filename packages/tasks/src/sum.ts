@@ -22,7 +22,7 @@ const partialSum = kernel(
 );
 
 export const sum = tunable("sum", {
-  sizes: { n: 1 << 27 },
+  sizes: { n: 1 << 26 },
   tune: totalTune,
   variants: { fast: { threads: 256, width: 4, loads: 8, groups: 2048 } },
   plan: ({ n }, { groups, ...choices }, build) =>

@@ -8,6 +8,7 @@ import {
   openDevice,
   workgroupCount,
   type Device,
+  type DeviceBuffer,
   type Plan,
   type RunnablePlan,
   type RunResult,
@@ -22,6 +23,8 @@ export interface StagedOptions {
   /** With subgroups that the plan is built for. */
   readonly sim: Device;
   readonly inputs: Inputs;
+  /** Buffers of `sim` that hold the inputs already, by name: large ones are copied once. */
+  readonly buffers?: Readonly<Record<string, DeviceBuffer>>;
   /** Workgroups of a launch that are run, where they do not depend on each other. */
   readonly most: number;
 }
@@ -29,9 +32,10 @@ export interface StagedOptions {
 /** @throws what the devices throw */
 export async function countStaged(
   plan: Plan,
-  { machine, sim, inputs, most }: StagedOptions,
+  { machine, sim, inputs, buffers = {}, most }: StagedOptions,
 ): Promise<CountedPlan> {
-  const bound = await bindPlan(sim, plan, { inputs });
+  const rest = Object.entries(inputs).filter(([name]) => buffers[name] === undefined);
+  const bound = await bindPlan(sim, plan, { buffers, inputs: Object.fromEntries(rest) });
   try {
     const dependent = plan.kernels.some(workgroupsMeet);
     const waits = plan.kernels.some(({ phaseBarriers }) => phaseBarriers.length > 0);

@@ -4,6 +4,8 @@ import {
   baselineOf,
   openSim,
   workgroupCount,
+  type Device,
+  type DeviceBuffer,
   type Plan,
   type PlanBuild,
   type Problem,
@@ -68,6 +70,7 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
   readonly #objective: TunableObjective;
   readonly #reasons = new Map<string, string | null>();
   #relative: Readonly<Record<string, number>> | null = null;
+  #counting: Counting | null = null;
 
   /** @throws EvolverError BASELINE_INVALID, DATA_INVALID, REFERENCE_INVALID, and what the author's code throws */
   constructor(parts: TunableParts) {
@@ -257,26 +260,40 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
     return countModuleCandidate(candidate, machine, work, seed);
   }
 
-  async #staged({ plan }: Pick<RunnablePlan, "plan">, operations: number, inputs?: Inputs) {
-    const { machine, target } = this.#parts;
-    const sim = openSim({ subgroup: target.subgroupSize, checks: false });
-    try {
-      const workgroups = plan.launches.reduce((most, launch) => Math.max(most, workgroupCount(launch)), 1);
-      const each = costOf(this.#objective, this.#problem()) / workgroups;
-      const most = Math.max(SMALLEST_SAMPLE, Math.floor(operations / each));
-      return await countStaged(plan, { machine, sim, inputs: inputs ?? this.objectiveCase(0).inputs, most });
-    } finally {
-      await sim.close();
-    }
+  async #staged({ plan }: Pick<RunnablePlan, "plan">, operations: number) {
+    const { machine } = this.#parts;
+    const { sim, inputs, buffers } = (this.#counting ??= this.#openCounting());
+    const workgroups = plan.launches.reduce((most, launch) => Math.max(most, workgroupCount(launch)), 1);
+    const each = costOf(this.#objective, this.#problem()) / workgroups;
+    const most = Math.max(SMALLEST_SAMPLE, Math.floor(operations / each));
+    return countStaged(plan, { machine, sim, inputs, buffers, most });
   }
 
-  #predicted: Inputs | null = null;
+  /** A simulator that keeps the objective's inputs, which may be large, for all plans that are counted. */
+  #openCounting(): Counting {
+    const sim = openSim({ subgroup: this.#parts.target.subgroupSize, checks: false });
+    const { inputs } = this.objectiveCase(0);
+    const { buffers } = planOf(this.#objective, this.#problem());
+    const kept = buffers.flatMap(({ name, role, element }) => {
+      const contents = inputs[name];
+      // What is changed in place is given afresh to each plan.
+      return role !== "input" || contents === undefined
+        ? []
+        : [[name, sim.createBuffer(element, contents as Float32Array<ArrayBuffer>)] as const];
+    });
+    return { sim, inputs, buffers: Object.fromEntries(kept) };
+  }
 
   async #predict(point: Point): Promise<number> {
-    this.#predicted ??= this.objectiveCase(0).inputs;
     const plan = this.#parts.tunable.plan(this.#problem(), point, this.#objective.build);
-    return (await this.#staged({ plan }, PREDICTED, this.#predicted)).modelled.timeMs;
+    return (await this.#staged({ plan }, PREDICTED)).modelled.timeMs;
   }
+}
+
+interface Counting {
+  readonly sim: Device;
+  readonly inputs: Inputs;
+  readonly buffers: Readonly<Record<string, DeviceBuffer>>;
 }
 
 function objectiveProblem({ tunable, sizes }: TunableObjective): Problem {
