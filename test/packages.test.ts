@@ -128,10 +128,20 @@ export const starts = (): void => void spawnSync("ls");
 `,
   "last.ts": `export const last = <T>(all: readonly T[]): T => all.at(-1) as T;
 `,
+  "saxpy.test.ts": `import { expectClean, expectCounters } from "@evolver/vitest";
+import { expect, test } from "vitest";
+import { saxpy } from "./saxpy.ts";
+
+test("is clean", () => expectClean(saxpy, { subgroup: [16, 32] }));
+test("is not what it is not", async () => {
+  await expect(expectCounters(saxpy).toHave({ flops: 1 })).rejects.toThrow("flops: counted 2000, wanted exactly 1");
+});
+`,
   "types.ts": `import { attention, type AttentionProblem } from "@evolver/attention";
 import { openDevice, type Device } from "@evolver/device";
 import type { Kernel } from "@evolver/kernel";
 import type { Study } from "@evolver/lab";
+import { expectClean } from "@evolver/vitest";
 import { saxpy } from "./saxpy.ts";
 
 export const kernels: readonly Kernel[] = [saxpy as unknown as Kernel];
@@ -141,6 +151,9 @@ export type Studies = readonly Study[];
 export const run = attention;
 // @ts-expect-error a device's name is one of a few
 export const wrong = openDevice("simulator");
+export const clean = expectClean(saxpy, { args: { n: 100 } });
+// @ts-expect-error saxpy has no such parameter
+export const unclean = expectClean(saxpy, { args: { m: 100 } });
 `,
   "tsconfig.json": JSON.stringify({
     compilerOptions: {
@@ -288,6 +301,18 @@ describe("in a project of somebody else", () => {
       encoding: "utf8",
     });
     expect(stdout).toBe("");
+  });
+
+  it("claims about kernels are tests", () => {
+    const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+    const args = [vitest, "run", "--reporter=tap", "saxpy.test.ts"];
+    const { status, stdout } = spawnSync(process.execPath, args, {
+      cwd: project,
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] },
+    });
+    expect(stdout.match(/^ +ok .*$/gm)).toHaveLength(2);
+    expect(status).toBe(0);
   });
 
   it("source maps lead to the TypeScript in the package", () => {

@@ -1,7 +1,6 @@
 /** Findings as they are told to people and tools: plain records with the place first, and their text. */
 
 import type { EvolverError, SourceLocation } from "@evolver/base";
-import type { NativeUse } from "@evolver/kernel/lint";
 import type { Finding } from "../core/findings.ts";
 
 /** One side of a finding. */
@@ -49,7 +48,10 @@ export function refusal(error: EvolverError): ToldFinding {
   };
 }
 
-export function nativeUse({ file, line, column, message, hint }: NativeUse): ToldFinding {
+/** What the linter tells. Its own types need the compiler, which not every project has. */
+type LintedUse = SourceLocation & { readonly message: string; readonly hint: string };
+
+export function nativeUse({ file, line, column, message, hint }: LintedUse): ToldFinding {
   const accesses = [access("used", { file, line, column }, [], [])];
   return { kind: "native-use", message: `${message}; ${hint}`, file, line, lanes: [], accesses, count: 1 };
 }
