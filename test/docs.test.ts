@@ -15,6 +15,7 @@ import {
   documents,
   exampleFiles,
   isSameButCommits,
+  MACHINE_PATH,
   replaceGenerated,
   replaceOutputs,
   runCommand,
@@ -34,6 +35,10 @@ describe.each(documents())("%s", (path) => {
   it.each(commands)("shows what is printed by $command", ({ command, shown }) => {
     const { status, stdout, stderr } = withExamples(markdown, (folder) => runCommand(command, folder));
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: shown, stderr: expect.anything() });
+  });
+
+  it("names no path of one machine", () => {
+    expect(MACHINE_PATH.exec(markdown)?.[0]).toBeUndefined();
   });
 
   it("links to files that exist", () => {

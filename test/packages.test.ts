@@ -4,11 +4,20 @@
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeBlocks, commandOf, exampleFiles, MACHINE_PATH } from "../tools/docs/markdown.ts";
 
 const root = join(import.meta.dirname, "..");
 const packages = readdirSync(join(root, "packages"));
@@ -35,6 +44,7 @@ interface PackedManifest {
   readonly name: string;
   readonly version: string;
   readonly engines: { readonly node: string };
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
 const manifestOf = (folder: string): PackedManifest =>
@@ -313,6 +323,62 @@ describe("in a project of somebody else", () => {
     });
     expect(stdout.match(/^ +ok .*$/gm)).toHaveLength(2);
     expect(status).toBe(0);
+  });
+
+  it.each(packages)("%s has what its package.json names, and nothing of the tests", (folder) => {
+    const { name, exports: entries, engines } = manifestOf(folder);
+    expect({ engines, internal: Object.keys(entries).filter((path) => path.includes("internal")) }).toEqual({
+      engines: { node: ">=20.19" },
+      internal: [],
+    });
+    const files = Object.values(entries).flatMap((entry) =>
+      typeof entry === "string" ? entry : Object.values(entry),
+    );
+    const target = join(project, "node_modules", name);
+    expect(files.filter((file) => !existsSync(join(target, file)))).toEqual([]);
+  });
+
+  it.each(packages)(
+    "the README of %s shows what its examples print, and its links lead to files",
+    (folder) => {
+      const { name } = manifestOf(folder);
+      const own = join(project, "node_modules", name);
+      const markdown = readFileSync(join(own, "README.md"), "utf8");
+      const blocks = codeBlocks(markdown);
+      expect(blocks.filter(({ info }) => info !== "text").length).toBeGreaterThan(0);
+      const examples = join(project, `readme-${folder}`);
+      mkdirSync(examples);
+      for (const [file, text] of exampleFiles(markdown)) writeFileSync(join(examples, file), text);
+      for (const block of blocks) {
+        const [, program, ...args] = commandOf(block)?.split(" ") ?? [];
+        if (program === undefined) continue;
+        const entry =
+          program === "evolver" ? [join(project, "node_modules", "evolver", "bin", "evolver.js")] : [];
+        const { stdout } = spawnSync(process.execPath, [...entry, ...args], {
+          cwd: examples,
+          encoding: "utf8",
+        });
+        expect(stdout).toBe(block.text);
+      }
+      const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "");
+      const links = [...prose.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map((match) => match[1] as string);
+      expect(links.filter((link) => !existsSync(join(own, link)))).toEqual([]);
+    },
+  );
+
+  it("no file has a path of the machine that made it", () => {
+    const staged = join(project, "packed", "packages");
+    const files = readdirSync(staged, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(files.length).toBeGreaterThan(1000);
+    const found = files.flatMap((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const text = readFileSync(file, "utf8");
+      const path = MACHINE_PATH.exec(text)?.[0] ?? (text.includes(root) ? root : null);
+      return path === null ? [] : [`${relative(staged, file)}: ${path}`];
+    });
+    expect(found).toEqual([]);
   });
 
   it("source maps lead to the TypeScript in the package", () => {

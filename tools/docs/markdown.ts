@@ -21,6 +21,9 @@ export interface CodeBlock {
 
 const root = join(import.meta.dirname, "..", "..");
 
+/** A path that exists on one machine only. */
+export const MACHINE_PATH = /(?<![\w.~$:/-])\/(?:work|home|root|tmp|Users)\/[\w.-]+/;
+
 /** The documents whose code is checked, as paths from the root. */
 export function documents(): string[] {
   return globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root }).toSorted();

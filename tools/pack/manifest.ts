@@ -28,7 +28,7 @@ export function packedManifest(manifest: Manifest): Record<string, unknown> {
   const shown = Object.entries(entries).filter(([path]) => !path.endsWith("/internal"));
   return {
     ...rest,
-    files: ["dist", "src", ...(manifest.bin === undefined ? [] : ["bin"])],
+    files: ["dist", "src", "docs", ...(manifest.bin === undefined ? [] : ["bin"])],
     engines: { node: ">=20.19" },
     exports: {
       ...Object.fromEntries(

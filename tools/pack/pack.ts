@@ -7,6 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { Documents } from "./documents.ts";
 import { packedManifest, type Manifest } from "./manifest.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -14,6 +15,14 @@ const dist = resolve(process.argv[2] ?? join(root, "dist"));
 const build = join(dist, "build");
 const staged = join(dist, "packages");
 const tarballs = join(dist, "tarballs");
+const folders = readdirSync(join(root, "packages"));
+const manifests = new Map(
+  folders.map((folder) => [
+    folder,
+    JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8")) as Manifest,
+  ]),
+);
+const documents = new Documents(root, new Map([...manifests].map(([folder, { name }]) => [folder, name])));
 
 /** Compiles the sources of all packages at once: `kernel/src/index.ts` to `build/kernel/src/index.js`. */
 function compile(): void {
@@ -57,13 +66,12 @@ function copyCompiled(from: string, to: string): void {
   }
 }
 
-function stage(folder: string): string {
+function stage(folder: string, manifest: Manifest): string {
   const own = join(root, "packages", folder);
   const target = join(staged, folder);
-  const manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as Manifest;
   copyCompiled(join(build, folder, "src"), join(target, "dist"));
   cpSync(join(own, "src"), join(target, "src"), { recursive: true });
-  cpSync(join(own, "README.md"), join(target, "README.md"));
+  documents.write(folder, target);
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
   for (const file of Object.values(manifest.bin ?? {})) {
     cpSync(join(own, file), join(target, file));
@@ -76,17 +84,14 @@ function stage(folder: string): string {
 for (const folder of [build, staged, tarballs]) rmSync(folder, { recursive: true, force: true });
 mkdirSync(tarballs, { recursive: true });
 compile();
-for (const folder of readdirSync(join(root, "packages"))) {
-  const target = stage(folder);
-  const [packed] = JSON.parse(
-    execFileSync("npm", ["pack", "--json", "--pack-destination", tarballs], {
-      cwd: target,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }),
-  ) as [{ readonly filename: string; readonly size: number; readonly entryCount: number }];
-  console.log(
-    `${packed.filename.padEnd(32)} ${(packed.size / 1024).toFixed(0).padStart(5)} KiB, ${packed.entryCount} files`,
-  );
-}
+const targets = [...manifests].map(([folder, manifest]) => stage(folder, manifest));
+const packed = JSON.parse(
+  execFileSync("npm", ["pack", ...targets, "--json", "--pack-destination", tarballs], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    maxBuffer: 2 ** 26,
+  }),
+) as readonly { readonly filename: string; readonly size: number; readonly entryCount: number }[];
+for (const { filename, size, entryCount } of packed)
+  console.log(`${filename.padEnd(32)} ${(size / 1024).toFixed(0).padStart(5)} KiB, ${entryCount} files`);
 rmSync(build, { recursive: true });

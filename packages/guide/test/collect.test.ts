@@ -51,9 +51,18 @@ describe("a measurement", () => {
 
   it("of the command line runs the one that runs now, with folders in their places", async () => {
     await run({ ...script("own", ""), command: ["evolver", "bench", "--save", "$OUT/profile.json"] });
-    expect(kept("own")).toMatchObject({
-      command: `evolver bench --save ${out}/profile.json`,
-      result: ["bench", "--save", `${out}/profile.json`],
+    expect(kept("own")).toMatchObject({ result: ["bench", "--save", "$OUT/profile.json"] });
+    const saves = `require("node:fs").writeFileSync(process.argv[1], ""); console.log("{}")`;
+    await run({ ...script("other", ""), command: ["node", "-e", saves, "$OUT/saved"] });
+    expect(existsSync(join(out, "saved"))).toBe(true);
+  });
+
+  it("says nothing of where folders lie on the machine", async () => {
+    const source = `console.log(JSON.stringify({ at: process.argv[1], file: process.cwd() + "/a.ts" }))`;
+    await run({ ...script("where", ""), command: ["node", "-e", source, "$WORKSPACE/log"] });
+    expect(kept("where")).toMatchObject({
+      command: expect.stringMatching(/ \$WORKSPACE\/log$/),
+      result: { at: "$WORKSPACE/log", file: "a.ts" },
     });
   });
 

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { EvolverError, printJson } from "@evolver/base";
 import type { EvidenceCommand } from "@evolver/lab";
 import { keepEvolution } from "./evolution.ts";
@@ -83,8 +83,18 @@ async function collectOne(
   const kept = await keep({ command: placed, evolver, limitSeconds, untilLimit, version });
   if (kept.kind === "failed")
     return { name, status: "failed", why: kept.why, exitCode: null, seconds: kept.seconds };
-  writeFileSync(join(out, `${name}.json`), printJson(kept.document));
+  writeFileSync(join(out, `${name}.json`), withoutPaths(printJson(kept.document), places));
   if (existsSync(join(workspace, "records")))
     keepEvolution(workspace, join(out, "evolution", name.replace(/^evolve-/, "")));
   return { name, status: "kept", why: null, exitCode: kept.exitCode, seconds: kept.seconds };
+}
+
+/** Evidence says $OUT where the path of this machine's folder stood, and begins no path with the folder that it was run in. */
+function withoutPaths(json: string, places: Readonly<Record<string, string | null>>): string {
+  const paths = Object.entries(places)
+    .flatMap(([name, path]) => (path !== null && isAbsolute(path) ? [{ name, path }] : []))
+    .toSorted((one, other) => other.path.length - one.path.length);
+  return paths
+    .reduce((text, { name, path }) => text.replaceAll(path, name), json)
+    .replaceAll(`${process.cwd()}/`, "");
 }
