@@ -1,4 +1,8 @@
-/** The factors of a matrix product that lie in memory row by row: their copies to shared memory, and the result's way back. */
+/**
+ * The factors of a matrix product that lie in memory row by row: their copies to shared memory, and the result's way back. Beyond the
+ * inner dimension they are zeros. For rows and columns of the result that do not exist the last one is copied again, since nobody
+ * stores what comes of it: so a copy has one test.
+ */
 
 import { Vec, type Buffer, type F32, type Gpu, type SharedArray, type U32 } from "@evolver/kernel";
 import { share, type Step } from "./product.ts";
@@ -22,14 +26,14 @@ export function copyTransposed(gpu: Gpu, { from, base, rows }: Matrix, top: U32,
   for (let chunk = 0; chunk < depth; chunk += lanes)
     share(gpu, { rows: tileRows, lanes }, (r, lane) => {
       const k = lane.add(chunk);
-      const [row, column] = [top.add(r), step.first.add(k)];
+      const [row, column] = [top.add(r).min(rows.sub(1)), step.first.add(k)];
       gpu.copies.start({
         to: left,
         at: [step.slot.add(k), r],
         from,
         index: [base.add(row.mul(step.end)).add(column)],
         width: 1,
-        active: row.lt(rows).and(column.lt(step.end)),
+        active: column.lt(step.end),
       });
     });
 }
@@ -46,14 +50,14 @@ export function copyRows(
   const by = (width: 1 | 4): void =>
     share(gpu, { rows, lanes: across / width }, (k, lane) => {
       const c = lane.mul(width);
-      const [row, column] = [step.first.add(k), side.add(c)];
+      const [row, column] = [step.first.add(k), side.add(c).min(columns.sub(width))];
       gpu.copies.start({
         to,
         at: [step.slot.add(k), c],
         from,
         index: [base.add(row.mul(columns)).add(column)],
         width,
-        active: row.lt(step.end).and(column.lt(columns)),
+        active: row.lt(step.end),
       });
     });
   gpu.if(
