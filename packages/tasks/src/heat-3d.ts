@@ -6,7 +6,7 @@
  */
 
 import { buffer, f32, fma, kernel, u32, type F32 } from "@evolver/kernel";
-import { fittingWidth, readRow, readWithSides, type Grid } from "./support/zeros.ts";
+import { fittingWidth, readRow, readSides, type Grid } from "./support/zeros.ts";
 import { byWidth, writeVector } from "./support/vectors.ts";
 
 export const heat3d = kernel(
@@ -58,10 +58,11 @@ export const heat3d = kernel(
           gpu.if(plane.lt(x), () => {
             const grid: Grid = { from: u, base: plane.mul(size), height: y, width: z };
             const [above, below] = [row.sub(1), row.add(1)].map((next) => readRow(grid, next, column, count));
-            const beside = readWithSides(grid, row, column, count);
+            const [before, after] = readSides(grid, row, column, count);
+            const line = [before, ...(own[k + 1] as F32[]), after];
             const result = Array.from({ length: count }, (_, i) => {
               const centre = own[k + 1]?.[i] as F32;
-              const around = [own[k]?.[i], own[k + 2]?.[i], above?.[i], below?.[i], beside[i], beside[i + 2]];
+              const around = [own[k]?.[i], own[k + 2]?.[i], above?.[i], below?.[i], line[i], line[i + 2]];
               const sum = (around as F32[]).reduce((all, value) => all.add(value));
               return fma(alpha, fma(centre, -6, sum), centre);
             });

@@ -27,18 +27,24 @@ export function readRow({ from, base, height, width }: Grid, row: U32, column: U
   return readVector(from, at, count).map((value) => select(inside, value, 0));
 }
 
-/** The same with one more element at each end. */
-export function readWithSides(grid: Grid, row: U32, column: U32, count: Width): F32[] {
-  const { from, base, height, width } = grid;
+/** The elements before and after such neighbours. */
+export function readSides(
+  { from, base, height, width }: Grid,
+  row: U32,
+  column: U32,
+  count: Width,
+): readonly [before: F32, after: F32] {
   const inside = row.lt(height);
   const start = base.add(row.min(height.sub(1)).mul(width));
   const one = (at: U32, there: U32): F32 => select(inside.and(at.lt(width)), from.get(start.add(there)), 0);
   const [before, after] = [column.sub(1), column.add(count)];
-  return [
-    one(before, column.max(1).sub(1)),
-    ...readRow(grid, row, column, count),
-    one(after, after.min(width.sub(1))),
-  ];
+  return [one(before, column.max(1).sub(1)), one(after, after.min(width.sub(1)))];
+}
+
+/** Neighbours, and one more element at each end. */
+export function readWithSides(grid: Grid, row: U32, column: U32, count: Width): F32[] {
+  const [before, after] = readSides(grid, row, column, count);
+  return [before, ...readRow(grid, row, column, count), after];
 }
 
 /** The width that vectors of a row can have: the wished one where it divides the row, else 1. */
