@@ -38,7 +38,12 @@ export async function main(args: readonly string[]): Promise<number> {
     code = result;
   };
   try {
-    const program = await buildProgram({ args, finish }, commandsNamed(args));
+    const isNamed = Object.hasOwn(commands, args[0] ?? "");
+    // Without a command that is known, the words behind it are nobody's: a file among them is not to be loaded.
+    const program = await buildProgram(
+      { args: isNamed ? args : [], finish },
+      isNamed ? [args[0] as string] : Object.keys(commands),
+    );
     await program.parseAsync([...args], { from: "user" });
     return code;
   } catch (error) {
@@ -47,11 +52,6 @@ export async function main(args: readonly string[]): Promise<number> {
     const failure = error instanceof CommanderError ? usageError(error, await adviceOn(error, args)) : error;
     return fail(failure, { json: args.includes("--json"), verbose: args.includes("--verbose") });
   }
-}
-
-/** The command that is named, or all where none is. */
-function commandsNamed([first = ""]: readonly string[]): readonly string[] {
-  return Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
 }
 
 async function buildProgram(context: CommandContext, names: readonly string[]): Promise<Command> {

@@ -174,7 +174,7 @@ it("takes options of the study that is named, wherever they stand, and of no oth
   stderr = "";
   expect(await main(["ladder", "softmax", "--trials", "3"])).toBe(2);
   expect(stderr).toContain(
-    "help: --trials is an option of evolve, compare; npx evolver ladder softmax --help",
+    "help: --trials is an option of evolve, compare, bench; npx evolver ladder softmax --help",
   );
   stderr = "";
   expect(await main(["ladder", "softmax", "--rows", "many"])).toBe(2);

@@ -146,6 +146,36 @@ describe("sizes and choices", () => {
     expect(message).toMatch(/launch: .* workgroups, x=\[\d*[13579]\] y=\[\d*[13579]\]$/);
   });
 
+  it("that do not go together fail with what the kernel's author says", async () => {
+    const strict = kernel(
+      "strict",
+      {
+        params: { y: buffer(f32, "write") },
+        tune: { tile: [8, 12] },
+        sizes: { n: 64 },
+        workgroup: ({ tune }) => {
+          if (tune.tile === 12) throw new Error("12 is no power of two");
+          return [tune.tile];
+        },
+        example: ({ n }) => {
+          if (n === 60) throw new Error("60 is not enough");
+          return { workgroups: n, args: { y: 8 * n } };
+        },
+      },
+      ({ y }, gpu) => y.set(gpu.globalId.x, 1),
+    );
+    await expectClean(strict);
+    const wrongTile = await failureOf(() => expectClean(strict.at({ tile: 12 })));
+    expect(wrongTile.message).toContain(
+      'workgroup-threw: `workgroup` of kernel "strict" threw: 12 is no power of two\n',
+    );
+    const line = lineOf('if (n === 60) throw new Error("60 is not enough");');
+    const wrongSize = await failureOf(() => expectClean(strict, { sizes: { n: 60 } }));
+    expect(wrongSize.message).toContain(
+      `example-threw: \`example\` of kernel "strict" threw: 60 is not enough\n    here at ${here}:${line}\n`,
+    );
+  });
+
   it("are the test's", async () => {
     await expectClean(copy.at({ per: 2 }), { sizes: { n: 128 } });
     await expect(expectClean(copy, { sizes: { m: 1 } })).rejects.toMatchObject({ code: "INVALID_SIZE" });

@@ -5,7 +5,7 @@ import type { Kernel, KernelIR } from "@evolver/kernel";
 import type { Counters } from "../core/counters.ts";
 import type { Trace } from "../core/traces.ts";
 import { explore, type Exploration, type ExploreOptions } from "../sim/explore.ts";
-import { exampleLaunch, type CheckLaunch, type LaunchOptions } from "./example-launch.ts";
+import { exampleLaunch, ownThrow, type CheckLaunch, type LaunchOptions } from "./example-launch.ts";
 import { refusal, toldFinding, type ToldFinding } from "./told.ts";
 import { Findings, weigh } from "./weigh.ts";
 
@@ -45,7 +45,11 @@ export interface KernelCheck {
 /** More are not kept, however many lines are shown. */
 const MOST_TRACES = 100_000;
 
-/** @throws EvolverError what the options are wrong in; a kernel that does not build has a finding */
+/**
+ * Runs the launch under several schedules, and once more where contents were made up.
+ *
+ * @throws EvolverError what the options are wrong in; a kernel that does not build has a finding
+ */
 export async function checkKernel(kernel: Kernel, options: CheckOptions): Promise<KernelCheck> {
   const { subgroup, schedules, maxSteps, signal, onProgress, onLaunch } = options;
   let launch: CheckLaunch | null = null;
@@ -76,6 +80,7 @@ export async function checkKernel(kernel: Kernel, options: CheckOptions): Promis
       },
     );
   try {
+    tryBuild(kernel, subgroup);
     const mixed = await run(schedules, options);
     const { madeUp = [] } = launch ?? ({} as Partial<CheckLaunch>);
     const zeros = madeUp.length > 0 ? await run(1, { ...options, integers: "zeros" }) : null;
@@ -98,5 +103,14 @@ export async function checkKernel(kernel: Kernel, options: CheckOptions): Promis
     if (!(error instanceof EvolverError) || error.where.length === 0) throw error;
     const nothing = { conditional: [], warnings: [], counters: null, launches: 0, neverRan: [] };
     return { findings: [refusal(error)], ...nothing, complete: true, ...traced(), launch: null };
+  }
+}
+
+/** Of what is thrown while a kernel is built, all but its `workgroup` has a line already. */
+function tryBuild(kernel: Kernel, subgroup: number): void {
+  try {
+    kernel.build({ subgroup });
+  } catch (error) {
+    if (!(error instanceof EvolverError)) throw ownThrow(kernel, "WORKGROUP_THREW", "workgroup", error);
   }
 }

@@ -8,6 +8,7 @@ import {
   isInteger,
   plainLaunch,
   raggedSizes,
+  siteOfThrown,
   scalarTypes,
   visitNodes,
   writtenFirst,
@@ -16,6 +17,7 @@ import {
   type ElementType,
   type Kernel,
   type KernelIR,
+  type PlainLaunch,
   type WordType,
 } from "@evolver/kernel";
 import type { AnyTypedArray, Device, DeviceBuffer } from "../core/device.ts";
@@ -54,8 +56,10 @@ const RAGGED = 7;
 const MOST_ELEMENTS = 2 ** 28;
 
 /**
+ * The launch with its buffers, on a device.
+ *
  * @param ir the build that is launched; the device's own if absent
- * @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT, INVALID_SIZE
+ * @throws EvolverError UNKNOWN_ARGUMENT, INVALID_ARGUMENT, INVALID_SIZE, EXAMPLE_THREW
  */
 export function exampleLaunch(
   kernel: Kernel,
@@ -64,8 +68,7 @@ export function exampleLaunch(
   ir: KernelIR = kernel.build({ subgroup: device.subgroupSize, forwardProgress: device.forwardProgress }),
 ): CheckLaunch {
   const { params } = kernel;
-  const sized = kernel.launch({ ...raggedSizes(kernel.sizes), ...options.sizes }, device.subgroupSize);
-  const example = sized && plainLaunch(sized, params);
+  const example = exampleOf(kernel, options.sizes, device.subgroupSize);
   const unknown = Object.keys(options.args).find((name) => !Object.hasOwn(params, name));
   if (unknown !== undefined) {
     throw new EvolverError("UNKNOWN_ARGUMENT", `kernel "${kernel.name}" has no parameter "${unknown}"`, {
@@ -126,6 +129,34 @@ export function exampleLaunch(
   return { workgroups, summary, args, guessed, madeUp };
 }
 
+/** For the sizes that are given, and small ragged ones for the rest. */
+function exampleOf(kernel: Kernel, sizes: LaunchOptions["sizes"], subgroup: number): PlainLaunch | null {
+  const all = { ...raggedSizes(kernel.sizes), ...sizes };
+  try {
+    const launch = kernel.launch(all, subgroup);
+    return launch && plainLaunch(launch, kernel.params);
+  } catch (error) {
+    throw ownThrow(kernel, "EXAMPLE_THREW", "example", error);
+  }
+}
+
+/**
+ * What a function of the kernel's author threw, as an error with its line.
+ *
+ * @param what the option of the kernel that the function is
+ */
+export function ownThrow(kernel: Kernel, code: string, what: string, error: unknown): unknown {
+  if (error instanceof EvolverError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const definition = { ...kernel.site.location, note: "the kernel was defined here" };
+  const thrown = error instanceof Error ? siteOfThrown(error).location : definition;
+  return new EvolverError(code, `\`${what}\` of kernel "${kernel.name}" threw: ${message}`, {
+    where: thrown.line > 0 ? [thrown, definition] : [definition],
+    hint: "give it sizes and choices that go together",
+    cause: error,
+  });
+}
+
 /**
  * Buffers with the offsets of rows, of which there is one more than rows: a loop goes from one of their elements to another.
  */
@@ -166,13 +197,9 @@ function notNumber(kernel: Kernel, name: string): EvolverError {
 function checkCount(workgroups: readonly number[], most: number): void {
   const count = workgroups.reduce((product, each) => product * each, 1);
   if (count <= most) return;
-  throw new EvolverError(
-    "INVALID_WORKGROUPS",
-    `--workgroups ${workgroups.join(",")} are ${count} workgroups`,
-    {
-      hint: `${most} are the most, and a few thousand show what there is to see`,
-    },
-  );
+  throw new EvolverError("INVALID_WORKGROUPS", `${workgroups.join("×")} are ${count} workgroups`, {
+    hint: `${most} are the most, and a few thousand show what there is to see`,
+  });
 }
 
 /** What the command line gives; of an example the launch itself says what is wrong, with its line. */
@@ -181,8 +208,8 @@ function checkScalar(kernel: Kernel, name: string, type: WordType, value: number
   if (typeof exact === "number" && (Number.isFinite(exact) || !Number.isFinite(value))) return;
   throw new EvolverError(
     "INVALID_ARGUMENT",
-    `--arg ${name}=${value}: the parameter "${name}" of kernel "${kernel.name}" is ${type}, which does not hold ${value}`,
-    { hint: `give --arg ${name}= and ${RANGES[type]}` },
+    `the parameter "${name}" of kernel "${kernel.name}" is ${type}, which does not hold ${value}`,
+    { hint: `give ${RANGES[type]}` },
   );
 }
 

@@ -27,6 +27,7 @@ export interface ToldFinding {
   readonly hint?: string;
 }
 
+/** A finding of the simulator. */
 export function toldFinding(finding: Finding): ToldFinding {
   const accesses = finding.accesses.map(({ action, location, lanes, workgroup }) =>
     access(action, location, lanes, workgroup),
@@ -51,6 +52,7 @@ export function refusal(error: EvolverError): ToldFinding {
 /** What the linter tells. Its own types need the compiler, which not every project has. */
 type LintedUse = SourceLocation & { readonly message: string; readonly hint: string };
 
+/** A run-time value used as a JavaScript value, as a finding. */
 export function nativeUse({ file, line, column, message, hint }: LintedUse): ToldFinding {
   const accesses = [access("used", { file, line, column }, [], [])];
   return { kind: "native-use", message: `${message}; ${hint}`, file, line, lanes: [], accesses, count: 1 };
