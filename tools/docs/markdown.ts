@@ -26,7 +26,9 @@ export const MACHINE_PATH = /(?<![\w.~$:/-])\/(?:work|home|root|tmp|Users)\/[\w.
 
 /** The documents whose code is checked, as paths from the root. */
 export function documents(): string[] {
-  return globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: root }).toSorted();
+  return globSync(["*.md", "docs/**/*.md", "examples/*.md", "packages/*/README.md"], {
+    cwd: root,
+  }).toSorted();
 }
 
 const FENCED = /^```([^\n`]*)\n([\s\S]*?)^```$/gm;
