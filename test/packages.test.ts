@@ -81,6 +81,32 @@ export const shift = kernel(
   ({ x, y }, gpu) => y.set(gpu.globalId.x, x.get(gpu.globalId.x.add(step))),
 );
 `,
+  "double.ts": `import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+
+export const double = kernel(
+  "double",
+  {
+    params: { x: buffer(f32), y: buffer(f32, "write"), n: u32 },
+    workgroup: [32],
+    tune: { perLane: [1, 2, 4] },
+    sizes: { n: 512 },
+    example: ({ n }, { perLane }) => ({ workgroups: Math.ceil(n / 32 / perLane), args: { x: n, y: n, n } }),
+    reference: ({ x }) => ({ y: x.map((value) => 2 * value) }),
+  },
+  ({ x, y, n }, gpu, { perLane }) => {
+    for (let k = 0; k < perLane; k++) {
+      const i = gpu.globalId.x.mul(perLane).add(k);
+      gpu.if(i.lt(n), () => y.set(i, x.get(i).mul(2)));
+    }
+  },
+);
+`,
+  "verify.ts": `import { verify } from "@evolver/lab";
+import { double } from "./double.ts";
+
+await verify(double);
+console.log("right" satisfies string);
+`,
   "not-typescript.ts": `const name: string = "name";
 const = name;
 `,
@@ -279,8 +305,15 @@ describe.each(nodes)("in a project of somebody else, Node $major ($node)", ({ ma
     expect(evolver("emit", "saxpy.ts", "--target", "wgsl").stdout).toContain("fn saxpy(");
   });
 
-  it.skipIf(node === null)("evolver lists devices and improves a study", () => {
+  it.skipIf(node === null)("TypeScript that imports kernels runs with evolver/register", () => {
+    const stdout = "right\n";
+    expect(run("--import", "evolver/register", "verify.ts")).toEqual({ status: 0, stdout, stderr: "" });
+  });
+
+  it.skipIf(node === null)("evolver lists devices, and improves a study and a file", () => {
     expect(evolver("devices").stdout).toMatch(/^sim +yes/m);
+    const own = ["double.ts", "--cycles", "1", "--workspace", `workspace-own-${major}`, "--json"];
+    expect(JSON.parse(evolver("evolve", ...own).stdout)).toMatchObject({ study: "double", trials: 3 });
     const size = ["--rows", "8", "--columns", "64"];
     const where = ["--workspace", `workspace-${major}`, "--json"];
     const { stdout } = evolver("evolve", "softmax", ...size, "--cycles", "1", "--trials", "2", ...where);
@@ -350,7 +383,7 @@ describe("in a project of somebody else", () => {
       mkdirSync(examples);
       for (const [file, text] of exampleFiles(markdown)) writeFileSync(join(examples, file), text);
       for (const block of blocks) {
-        const [, program, ...args] = commandOf(block)?.split(" ") ?? [];
+        const [program, ...args] = commandOf(block)?.replace(/^npx /, "").split(" ") ?? [];
         if (program === undefined) continue;
         const entry =
           program === "evolver" ? [join(project, "node_modules", "evolver", "bin", "evolver.js")] : [];

@@ -37,11 +37,11 @@ export class Documents {
 
   #published(file: string, text: string): string {
     const own = dirname(this.#placeOf(file) ?? file);
-    // In order: a block of code, which stays; a link within the document or to the web, which stays; any other link.
+    // In order: a block of code, which stays, except that \`npx node\` is for clones; a link within the document or to the web, which stays; any other link.
     return text.replace(
       /^```[\s\S]*?^```$|!?\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]+)?\)/gm,
       (whole: string, words: string | undefined, link: string | undefined, heading = "") => {
-        if (link === undefined) return whole;
+        if (link === undefined) return whole.replace(/^(```text \$ )npx node /, "$1node ");
         const place = this.#placeOf(join(dirname(file), link));
         if (place === null) return words ?? "";
         const href = relative(own, place).split(sep).join("/") || ".";

@@ -1,5 +1,7 @@
 /** The files that `evolver new` writes: a kernel that can be improved as it is, and its test. */
 
+import { nodeCommand } from "./node-command.ts";
+
 /** @param name of the kernel, an identifier */
 export const kernelTemplate = (name: string, file: string): string => `/**
  * The sum of each row of a matrix. Replace it by a kernel of your own, piece by piece; each of these goes on working:
@@ -66,7 +68,7 @@ export const ${name} = kernel(
 export const testTemplate = (
   name: string,
   file: string,
-): string => `/** Run it with \`npx node --test ${file}.test.ts\` (Node 22.18 or newer). */
+): string => `/** Run it with \`${nodeCommand} --test ${file}.test.ts\`. */
 
 import { test } from "node:test";
 import { pointsOf, verify } from "@evolver/lab";

@@ -50,9 +50,11 @@ describe("a kernel that `new` began", () => {
   }, 60_000);
 
   it("has a test that passes, and fails where the kernel is wrong", () => {
+    // As `npm init` writes it.
+    writeFileSync(join(folder, "package.json"), `{ "type": "commonjs" }`);
     symlinkSync(join(import.meta.dirname, "..", "..", "..", "node_modules"), join(folder, "node_modules"));
     const test = (): ReturnType<typeof spawnSync> =>
-      spawnSync(process.execPath, ["--test", "my-kernel.test.ts"], {
+      spawnSync(process.execPath, ["--import", "evolver/register", "--test", "my-kernel.test.ts"], {
         cwd: folder,
         encoding: "utf8",
         // Or the test would believe to be a part of this one.

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { kernelTemplate, testTemplate } from "../kernel-template.ts";
+import { nodeCommand } from "../node-command.ts";
 import { EXIT, printJson, printText } from "../output.ts";
 import { checkFile, writeOutput } from "../output-files.ts";
 
@@ -42,9 +43,9 @@ async function begin(given: string, { json }: { readonly json: boolean }): Promi
     printText(
       [
         `Wrote ${files.join(" and ")}. Next${dirname(path) === "." ? "" : `, in ${dirname(path)}`}:\n`,
-        `  npx evolver check ${join(path)}.ts      find mistakes in the simulator`,
-        `  npx evolver evolve ${join(path)}.ts     verify it, and try its choices`,
-        `  npx node --test ${join(path)}.test.ts   the same check as a test`,
+        `  npx evolver check ${join(path)}.ts    find mistakes in the simulator`,
+        `  npx evolver evolve ${join(path)}.ts   verify it, and try its choices`,
+        `  ${nodeCommand} --test ${join(path)}.test.ts   the same check as a test`,
       ].join("\n"),
     );
   return EXIT.done;
