@@ -77,7 +77,8 @@ export function multiplyTile(
   const { tileRows, tileColumns, depth, rows, columns, stages } = choices;
   const left = gpu.shared(f32, padded([stages * depth, tileRows], 4));
   const right = gpu.shared(f32, [stages * depth, tileColumns]);
-  const { x, y, across, down } = placeOf(gpu, choices);
+  const [across, down] = [tileColumns / columns, tileRows / rows];
+  const { x, y } = placeIn(gpu.localIndex, across, down);
   const [widthX, widthY] = [vectorOf(columns), vectorOf(rows)];
   // The vectors of an invocation are as far apart as all invocations reach with one: then lanes read neighbouring vectors.
   const columnOf = (vector: number): U32 => x.add(vector * across).mul(widthX);
@@ -130,22 +131,25 @@ export function multiplyTile(
 
 const vectorOf = (count: number): Width => Math.min(count, 4) as Width;
 
-/** Which rows and columns an invocation has, in units of its vectors. 32 neighbours are a block of 8×4, which reads the least. */
-function placeOf(
-  gpu: Gpu,
-  { tileRows, tileColumns, rows, columns }: ProductChoices,
-): { x: U32; y: U32; across: number; down: number } {
-  const [across, down] = [tileColumns / columns, tileRows / rows];
-  const i = gpu.localIndex;
-  if (across % 8 !== 0 || down % 4 !== 0)
-    return { x: i.remTrunc(across), y: i.divTrunc(across), across, down };
+/**
+ * The place in a grid of `across` × `down` that an invocation with an index has.
+ *
+ * 32 neighbours are a block of 8×4 or 4×8, which reads the least. In it lanes l and l xor 1 have one column, and lanes l and l xor 2 one
+ * row: then shared memory serves 16 lanes at once that read vectors of 4 along rows or columns, and else 8.
+ */
+export function placeIn(i: U32, across: number, down: number): { readonly x: U32; readonly y: U32 } {
+  const isWide = across % 8 === 0 && down % 4 === 0;
+  if (!isWide && (across % 4 !== 0 || down % 8 !== 0))
+    return { x: i.remTrunc(across), y: i.divTrunc(across) };
+  const bits = (from: readonly number[]): U32 =>
+    from.map((bit, to) => i.shr(bit).and(1).shl(to)).reduce((all, bit) => all.or(bit));
+  const [x, y] = isWide ? [bits([1, 3, 4]), bits([0, 2])] : [bits([1, 3]), bits([0, 2, 4])];
+  const [width, height] = isWide ? [8, 4] : [4, 8];
   const block = i.divTrunc(32);
-  const blocks = across / 8;
+  const blocks = across / width;
   return {
-    x: block.remTrunc(blocks).mul(8).add(i.remTrunc(8)),
-    y: block.divTrunc(blocks).mul(4).add(i.divTrunc(8).remTrunc(4)),
-    across,
-    down,
+    x: block.remTrunc(blocks).mul(width).add(x),
+    y: block.divTrunc(blocks).mul(height).add(y),
   };
 }
 

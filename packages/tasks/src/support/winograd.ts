@@ -9,6 +9,7 @@ import {
   f32,
   fma,
   kernel,
+  padded,
   select,
   u32,
   Vec,
@@ -17,7 +18,7 @@ import {
   type SharedArray,
   type U32,
 } from "@evolver/kernel";
-import { productTune, share } from "./product.ts";
+import { placeIn, productTune, share } from "./product.ts";
 import { readVector, writeVector, type Width } from "./vectors.ts";
 import { ofResults, ofWeights, ofWindow, PLACES, squareOf, transformed } from "./winograd-transforms.ts";
 
@@ -171,16 +172,9 @@ export const winograd = kernel(
     const lane = gpu.localIndex.remTrunc(across * down);
     const firstPlace = gpu.localIndex.divTrunc(across * down).mul(places);
     const [widthX, widthY] = [Math.min(columns, 4) as Width, Math.min(rows, 4) as Width];
-    const columnOf = (vector: number): U32 =>
-      lane
-        .remTrunc(across)
-        .add(vector * across)
-        .mul(widthX);
-    const rowVector = (vector: number): U32 =>
-      lane
-        .divTrunc(across)
-        .add(vector * down)
-        .mul(widthY);
+    const own = placeIn(lane, across, down);
+    const columnOf = (vector: number): U32 => own.x.add(vector * across).mul(widthX);
+    const rowVector = (vector: number): U32 => own.y.add(vector * down).mul(widthY);
     const vectorsX = Array.from({ length: columns / widthX }, (_, k) => k);
     const vectorsY = Array.from({ length: rows / widthY }, (_, k) => k);
     const sums = Array.from({ length: places }, () => gpu.registers(f32, rows * columns, 0));
@@ -199,37 +193,49 @@ export const winograd = kernel(
       // On their way while the products are computed; after the last step they are zeros that nobody uses.
       const read = readWindows(next);
       gpu.for({ from: 0, to: depth, unroll: true }, (k) => {
-        for (const [p, own] of sums.entries()) {
+        for (const [p, some] of sums.entries()) {
           const at = rowOf(slot, firstPlace.add(p), k);
           const left = vectorsY.flatMap((v) => readRow(weights, at, rowVector(v), widthY));
           const right = vectorsX.flatMap((v) => readRow(windows, at, columnOf(v), widthX));
           for (const [r, a] of left.entries())
             for (let nth = 0; nth < columns; nth++) {
               const c = r % 2 === 0 ? nth : columns - 1 - nth;
-              own.set(r * columns + c, fma(a, right[c] as F32, own.get(r * columns + c)));
+              some.set(r * columns + c, fma(a, right[c] as F32, some.get(r * columns + c)));
             }
         }
       });
       writeWindows(next.and(1), read);
     });
 
-    // Outputs of one vector of each invocation come to shared memory at a time, all places of them, and are transformed back.
+    // Outputs of one vector of each invocation come to shared memory at a time, all places of them, and are transformed back. First
+    // come the first outputs of all vectors, and rows are a little apart, so that what lanes write goes to different banks.
     const atOnce = down * widthY;
-    const products = gpu.shared(f32, [PLACES * atOnce, tileColumns]);
+    const products = gpu.shared(f32, padded([PLACES * atOnce, tileColumns], 8));
     for (const v of vectorsY) {
       gpu.barrier();
-      for (const [p, own] of sums.entries())
+      for (const [p, some] of sums.entries())
         for (let r = 0; r < widthY; r++)
           for (const h of vectorsX) {
             const values = Array.from({ length: widthX }, (_, k) =>
-              own.get((v * widthY + r) * columns + h * widthX + k),
+              some.get((v * widthY + r) * columns + h * widthX + k),
             );
-            const output = lane.divTrunc(across).mul(widthY).add(r);
-            writeRow(products, firstPlace.add(p).mul(atOnce).add(output), columnOf(h), values);
+            writeRow(
+              products,
+              firstPlace
+                .add(p)
+                .mul(atOnce)
+                .add(r * down)
+                .add(own.y),
+              columnOf(h),
+              values,
+            );
           }
       gpu.barrier();
       share(gpu, { rows: atOnce, lanes: tileColumns }, (k, at) => {
-        const output = top.add(v * atOnce).add(k);
+        const output = top
+          .add(v * atOnce)
+          .add(k.remTrunc(down).mul(widthY))
+          .add(k.divTrunc(down));
         const square = squareOf(4, (r, c) => products.get(k.add((4 * r + c) * atOnce), at));
         const results = transformed(square, ofResults);
         const first = image.mul(outputs).add(output).mul(area).add(column);
