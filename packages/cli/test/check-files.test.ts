@@ -114,6 +114,24 @@ describe("several files", () => {
   });
 });
 
+it("sizes of a kernel can be given, and are small without", async () => {
+  writeFileSync(
+    join(folder, "sized.ts"),
+    `${imports}export const sized = kernel(
+  "sized",
+  { params: { y: buffer(f32, "write") }, sizes: { n: 1 << 20 }, workgroup: [32], example: ({ n }) => ({ workgroups: Math.ceil(n / 32), args: { y: n } }) },
+  ({ y }, gpu) => gpu.if(gpu.globalId.x.lt(y.length), () => y.set(gpu.globalId.x, 1)),
+);
+`,
+  );
+  const launched = async (...args: string[]): Promise<string | undefined> =>
+    /launch: .*/.exec((await check("sized.ts", ...args)).stdout)?.[0];
+  expect(await launched("--size", "n=64")).toBe("launch: 2×1×1 workgroups, y=[64]");
+  expect(await launched()).toMatch(/ y=\[\d{1,4}\]$/);
+  const { code, stderr } = await check("sized.ts", "--size", "m=64");
+  expect({ code, error: stderr.split(":")[0] }).toEqual({ code: 2, error: "error[INVALID_SIZE]" });
+});
+
 interface Location {
   readonly physicalLocation: {
     readonly artifactLocation: object;

@@ -28,6 +28,7 @@ interface CheckFlags {
   readonly subgroup: number;
   readonly workgroups?: readonly number[];
   readonly arg: Record<string, number>;
+  readonly size: Record<string, number>;
   readonly schedules: number;
   readonly traces: number;
   readonly maxSteps?: number;
@@ -56,6 +57,11 @@ export const checkCommand: MakeCommand = ({ finish }) =>
         .argParser(collectArg)
         .default({}, "the example's"),
     )
+    .addOption(
+      new Option("--size <name=value>", "a size of the problem, of a kernel that has sizes; repeat for more")
+        .argParser(collectArg)
+        .default({}, "small ones that are no multiple of anything"),
+    )
     .option(
       "--schedules <n>",
       "orders of subgroups and workgroups to try; small kernels with atomics get several launches for each",
@@ -72,8 +78,8 @@ export const checkCommand: MakeCommand = ({ finish }) =>
     .option("--traces <n>", "lines of gpu.trace to show", integer(0, 1_000_000), 20)
     .action(async (files: string[], options: CheckFlags) => {
       resolveOwnPackages();
-      const { arg, workgroups, ...rest } = options;
-      finish(await check(files, { ...rest, args: arg, workgroups: workgroups ?? null }));
+      const { arg, size, workgroups, ...rest } = options;
+      finish(await check(files, { ...rest, args: arg, sizes: size, workgroups: workgroups ?? null }));
     });
 
 function numbersIn(text: string): number[] {
@@ -92,7 +98,10 @@ function collectArg(text: string, before: Record<string, number>): Record<string
   return { ...before, [name]: value };
 }
 
-interface Options extends Pick<CheckOptions, "subgroup" | "workgroups" | "args" | "schedules" | "traces"> {
+interface Options extends Pick<
+  CheckOptions,
+  "subgroup" | "workgroups" | "args" | "sizes" | "schedules" | "traces"
+> {
   readonly maxSteps?: number | undefined;
   /** Whether a result that depends on the schedule counts as a finding. */
   readonly deterministic?: boolean;
@@ -191,9 +200,9 @@ async function reportOn(
   options: Options,
   { progress, signal }: Watch,
 ): Promise<Omit<Report, "file" | "sourceProblem">> {
-  const { subgroup, workgroups, args, schedules, traces, maxSteps } = options;
+  const { subgroup, workgroups, args, sizes = {}, schedules, traces, maxSteps } = options;
   const { launch, ...checked } = await checkKernel(kernel, {
-    ...{ subgroup, workgroups, args, schedules, traces, signal },
+    ...{ subgroup, workgroups, args, sizes, schedules, traces, signal },
     ...(maxSteps === undefined ? {} : { maxSteps }),
     onLaunch: (made, ir) => {
       const warning = longCheck(estimateWork(ir, made.workgroups, made.args), schedules, exportName);
