@@ -57,6 +57,15 @@ const known = [
   ...Object.keys(WRITTEN),
   "examples",
 ];
+if (process.argv.some((argument) => ["--help", "-h"].includes(argument))) {
+  console.log(`Usage: npx node tools/docs/docs.ts [BLOCK...]
+
+Writes the generated blocks and pages of the documents anew; all of them where none is named.
+Blocks: ${known.join(", ")}
+
+  -h, --help  show this, and write nothing`);
+  process.exit(0);
+}
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : known;
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {

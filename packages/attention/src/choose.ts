@@ -35,8 +35,8 @@ export function preferredPoints(
   { shape: { batch, headsQ, headsKv, seqQ, dim } }: AttentionProblem,
   { id, subgroupSize, machine }: Pick<Device, "id" | "subgroupSize" | "machine">,
 ): readonly FlashPoint[] {
-  const { point: whole, variants } = rungById("k11");
-  const half = variants["half tiles"] as FlashPoint;
+  const { point: whole } = rungById("k11");
+  const { point: half } = rungById("k11 half tiles");
   const { point: plain } = rungById("k06");
   const packs = headsKv > 0 && headsQ > headsKv && seqQ < whole.queryRows;
   const [heads, rows] = packs ? [headsKv, (seqQ * headsQ) / headsKv] : [headsQ, seqQ];

@@ -56,6 +56,31 @@ describe("ladder", () => {
     expect(report.rungs).toMatchObject(report.rungs.map(() => ({ verified: true })));
   });
 
+  it("--list names rungs and variants, and runs nothing", async () => {
+    const { code, stdout, stderr } = await evolver(["ladder", "softmax", "--list"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^s02 +A subgroup per row.*\ns02 online +s02 with passes two$/m);
+    const listed = await evolver(["ladder", "softmax", "--list", "--json", "--rungs", "s02 online,s03"]);
+    const { rungs } = JSON.parse(listed.stdout) as { rungs: { id: string; variantOf: string | null }[] };
+    expect(rungs.map(({ id, variantOf }) => [id, variantOf])).toEqual([
+      ["s02 online", "s02"],
+      ["s03", null],
+    ]);
+  });
+
+  it("runs a variant by its name, with no claims of its own", async () => {
+    const { code, stdout } = await evolver([
+      "ladder",
+      "attention",
+      ...SHAPE,
+      "--rungs",
+      "k11 half tiles,k01",
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^k11 half tiles +yes /m);
+    expect(stdout).toMatch(/^k11 half tiles k11 with queryRows 64, .*\n {2}A variant of k11\. .*\n\nk01 /m);
+  });
+
   it("is a table with a line for each claim, and says what its times are", async () => {
     const { code, stdout } = await evolver(["ladder", "attention", ...SHAPE, "--rungs", "k03"]);
     expect(code).toBe(0);

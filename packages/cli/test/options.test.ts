@@ -58,6 +58,10 @@ it.each([
   ["ladder matmul", 'error[UNKNOWN_STUDY]: there is no study "matmul"'],
   // Making such data would take minutes.
   ["ladder attention --shape B4,H32,S16384,D128 --rungs k99", "error[UNKNOWN_RUNG]"],
+  ["emit softmax/s02-onlin", 'error[UNKNOWN_RUNG]: there is no rung "s02-onlin"'],
+  ["ladder softmax --list --rungs s20", "error[UNKNOWN_RUNG]"],
+  ["evolve softmax --from s02on-line --workspace FOLDER/ws", "error[UNKNOWN_RUNG]"],
+  ["compare softmax --from s02offline", "error[UNKNOWN_RUNG]"],
   ["ladder attention --rungs ,", "argument ',' is invalid. give at least one name"],
   ["ladder attention --rungs=", "argument '' is invalid"],
   ["ladder attention --device tpu", "Allowed choices are sim, cpu, webgpu, cuda, hip"],

@@ -8,9 +8,11 @@ import {
   checkRung,
   countForClaims,
   findRung,
+  withVariants,
   type ClaimResult,
   type Counters,
   type Device,
+  type RungName,
 } from "@evolver/device";
 import { attentionPlan } from "../attention-plan.ts";
 import type { FlashPoint } from "../flash/space.ts";
@@ -47,8 +49,11 @@ export const ladder: readonly AttentionRung[] = Object.freeze([
   k12,
 ]);
 
-/** @throws EvolverError UNKNOWN_RUNG */
-export const rungById = (id: string): AttentionRung => findRung(ladder, id);
+/** The rungs and, after each, its variants, such as "k11 half tiles". */
+export const namedRungs: readonly (AttentionRung & RungName)[] = withVariants(ladder);
+
+/** @param id also of a variant @throws EvolverError UNKNOWN_RUNG */
+export const rungById = (id: string): AttentionRung => findRung(namedRungs, id);
 
 const SEQUENCE = 64;
 const DIM = 64;

@@ -8,6 +8,7 @@ import {
   fitPoint,
   forwardFlops,
   ladder,
+  namedRungs,
   limitsOf,
   runClaims,
   type WorkgroupLimits,
@@ -50,6 +51,7 @@ export async function attentionLadder({ input: given, ...options }: LadderOption
     {
       study: "attention",
       rungs: ladder,
+      named: namedRungs,
       inputTitle: input.title,
       inputs,
       machine,

@@ -2,21 +2,21 @@
 
 import {
   fitPoint,
-  ladder,
+  namedRungs,
   type AttentionProblem,
   type FlashPoint,
   type WorkgroupLimits,
 } from "@evolver/attention";
 import { EvolverError } from "@evolver/base";
 
-/** The rungs' points by id, with tiles made to fit the problem. Rungs that cannot be made to fit are left out. */
+/** The rungs' points and their variants', by id, with tiles made to fit the problem. Those that cannot be made to fit are left out. */
 export function rungPoints(
   problem: AttentionProblem,
   subgroup: number,
   limits: WorkgroupLimits,
 ): Readonly<Record<string, FlashPoint>> {
   return Object.fromEntries(
-    ladder.flatMap(({ id, point }): [string, FlashPoint][] => {
+    namedRungs.flatMap(({ id, point }): [string, FlashPoint][] => {
       const fitted = fitOrNull(point, problem, subgroup, limits);
       return fitted === null ? [] : [[id, fitted]];
     }),

@@ -6,6 +6,7 @@ import {
   checkPoint,
   DEFAULT_LIMITS,
   ladder,
+  namedRungs,
   limitsOf,
   targetLimits,
   type AttentionProblem,
@@ -172,7 +173,7 @@ export const study: Study<FlashPoint, AttentionCaseShape> = {
     const machine = await openMachine(input);
     return new OpenAttention(opened, machine, await targetOf(id));
   },
-  ladder: { rungs: ladder, run: attentionLadder },
+  ladder: { rungs: ladder, named: namedRungs, run: attentionLadder },
   // Most of those who open the study write no guide.
   guide: async (options) => (await import("./guide/index.ts")).attentionGuide(options),
   kernel: attentionKernel,

@@ -33,6 +33,27 @@ describe("on the simulator", () => {
     expect(rungs.map(({ modelledTimeMs }) => (modelledTimeMs * 1000).toFixed(1))).toEqual(["15.7", "51.2"]);
   });
 
+  it("variants are verified, counted and modelled where they are named", async () => {
+    const ids = ladder.flatMap(({ id, variants }) => Object.keys(variants).map((name) => `${id} ${name}`));
+    expect(ids).toContain("k11 half tiles");
+    for (const id of ids) expect(id).not.toMatch(/[,/]/);
+    const { rungs } = await climb({ rungs: [...ids, "k01"] });
+    expect(rungs.map(({ id }) => id)).toEqual([...ids, "k01"]);
+    for (const rung of rungs) expect(rung, rung.id).toMatchObject({ verified: true });
+    const open = await study.open(await study.parseInput({ shape: "H1,S512,D64" }), { id: "sim" });
+    expect(open.named["k11 half tiles"]).toMatchObject({ queryRows: 64, rowLanes: 2 });
+    expect(study.ladder!.named.filter(({ variantOf }) => variantOf !== null).map(({ id }) => id)).toEqual(
+      ids,
+    );
+  });
+
+  it("a name that there is not is refused with the nearest that there is", async () => {
+    await expect(climb({ rungs: ["k11-half-tile"] })).rejects.toMatchObject({
+      code: "UNKNOWN_RUNG",
+      hint: expect.stringMatching(/^did you mean "k11 half tiles"\? Rungs are k01, /),
+    });
+  });
+
   it("every rung is verified, counted, modelled, and keeps its claims", async () => {
     const seen: string[] = [];
     const report = await climb({ onRung: (id, done, total) => seen.push(`${id} ${done}/${total}`) });

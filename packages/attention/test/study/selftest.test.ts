@@ -1,8 +1,8 @@
-/** Self-tests of rungs that copy ahead or keep a counter, as HIP programs, run on this machine's processor. */
+/** Self-tests of rungs that copy ahead or keep a counter, and of variants, as HIP programs run on this machine's processor, and as CUDA. */
 
 import { emitSelftest } from "@evolver/kernel";
 import { expect, it } from "vitest";
-import { cpp, runHip } from "../../../../test/support/compilers.ts";
+import { compileCuda, cpp, nvcc, runHip } from "../../../../test/support/compilers.ts";
 import { requireOptional } from "../../../../test/support/optional.ts";
 import { study } from "@evolver/attention/study";
 
@@ -10,20 +10,35 @@ const SHAPE = "Hq4,Hkv2,S21,D16,causal";
 
 const input = await study.parseInput({ shape: SHAPE });
 
-function programOf(id: string): string {
+function programOf(id: string, target: "hip" | "cuda" = "hip"): string {
   const candidate = { kind: "rung", id } as const;
-  const { kernel, selftest } = study.kernel!({ candidate, input, target: "hip", subgroup: 32 });
-  return emitSelftest(kernel, "hip", selftest).source;
+  const { kernel, selftest } = study.kernel!({ candidate, input, target, subgroup: 32 });
+  return emitSelftest(kernel, target, selftest).source;
 }
+
+requireOptional(
+  "nvcc",
+  nvcc !== null,
+  "install the CUDA toolkit",
+)("CUDA", () => {
+  it("compiles the self-test of a variant, which its title names", () => {
+    const source = programOf("k11 half tiles", "cuda");
+    expect(source).toContain("attention/k11 half tiles, ");
+    expect(compileCuda([{ name: "half_tiles", source }], ["sm_90a"]).log).toBe("");
+  });
+});
 
 const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get install g++");
 withCompiler("HIP run on the processor", () => {
-  it.each(["k05", "k06", "k07", "k08", "k10", "k11", "k12"])("%s passes", (rung) => {
-    for (const { status, output } of runHip(programOf(rung), 32, ["ascending", "descending"])) {
-      expect(output).toContain("PASS flash_attention");
-      expect(status).toBe(0);
-    }
-  });
+  it.each(["k05", "k06", "k07", "k08", "k10", "k11", "k12", "k11 half tiles", "k12 causal"])(
+    "%s passes",
+    (rung) => {
+      for (const { status, output } of runHip(programOf(rung), 32, ["ascending", "descending"])) {
+        expect(output).toContain("PASS flash_attention");
+        expect(status).toBe(0);
+      }
+    },
+  );
 
   it("fails where the counter is not set back, though all else is right", () => {
     const source = programOf("k08");

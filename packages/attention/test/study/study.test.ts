@@ -157,5 +157,6 @@ it("gives a rung's kernel for an input", async () => {
   const kernelOf = (id: string) =>
     attention.kernel!({ candidate: { kind: "rung", id }, input, target: "cuda", subgroup: 32 }).kernel;
   expect(kernelOf("k03").subgroupSize).toBe(32);
-  expect(() => kernelOf("k99")).toThrow(/rungs are k01/);
+  expect(() => kernelOf("k99")).toThrow(/Rungs are k01/);
+  expect(kernelOf("k11 half tiles")).toMatchObject({ workgroupSize: [256, 1, 1] });
 });

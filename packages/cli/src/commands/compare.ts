@@ -12,6 +12,7 @@ import { addStudyArgument, givenInput } from "../study-options.ts";
 interface CompareFlags {
   readonly device: string;
   readonly sampler: string;
+  readonly from?: string;
   readonly trials: number;
   readonly seeds: number;
   readonly json: boolean;
@@ -25,6 +26,7 @@ export const compareCommand: MakeCommand = ({ args, finish }) =>
     )
       .addOption(deviceOption("sim"))
       .option("--sampler <name>", "the sampler to compare with random search", "evolutionary")
+      .option("--from <rung>", "start both from this rung, or variant of one, instead of the baseline")
       .option("--trials <n>", "candidates of each search", integer(1, 100_000), 36)
       .option("--seeds <n>", "searches of each kind", integer(1, 1000), 10)
       .action(async (study: string, flags: CompareFlags) => finish(await compare(study, flags))),
@@ -36,7 +38,7 @@ const SHARE_TO_WIN = 0.8;
 
 async function compare(name: string, flags: CompareFlags): Promise<number> {
   const study = await loadStudy(name);
-  const { device, sampler, trials, seeds, json } = flags;
+  const { device, sampler, from, trials, seeds, json } = flags;
   const progress = openProgress();
   const interruption = stopOnSignals(progress);
   try {
@@ -44,6 +46,7 @@ async function compare(name: string, flags: CompareFlags): Promise<number> {
       input: givenInput(study, flags),
       device,
       sampler,
+      from,
       trials,
       seeds,
       onTrial: (done, of) => progress.step(done, of, "trials"),

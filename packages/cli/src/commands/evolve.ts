@@ -51,7 +51,7 @@ export const evolveCommand: MakeCommand = ({ args, finish }) =>
       )
       .option(
         "--from <rung>",
-        "start from this rung instead of the baseline, if the workspace has no record yet",
+        'start from this rung, or variant of one such as "k11 half tiles", instead of the baseline, if the workspace has no record yet',
       )
       .option(
         "--seed <n>",

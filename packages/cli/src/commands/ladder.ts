@@ -2,7 +2,7 @@
 
 import { findRung, relationWords } from "@evolver/device";
 import { duration, quantity } from "@evolver/base";
-import type { Champion, LadderReport, RungReport } from "@evolver/lab";
+import type { Champion, LadderReport, RungReport, Study, StudyLadder } from "@evolver/lab";
 import { lastCycle } from "../champion.ts";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { longLadder } from "../estimate.ts";
@@ -14,6 +14,7 @@ import { addStudyArgument, givenInput, studyWith } from "../study-options.ts";
 interface LadderFlags {
   readonly device: string;
   readonly rungs?: readonly string[];
+  readonly list: boolean;
   readonly seed: number;
   readonly workspace: string;
   readonly json: boolean;
@@ -26,7 +27,8 @@ export const ladderCommand: MakeCommand = ({ args, finish }) =>
       "run the rungs of a study's ladder: verify each, time it, and check its claims with counters",
     )
       .addOption(deviceOption("sim"))
-      .option("--rungs <ids>", "only these rungs, for example k01,k04", list)
+      .option("--rungs <ids>", 'only these rungs or variants of them, for example "k01,k11 half tiles"', list)
+      .option("--list", "run nothing, and list the rungs and their variants", false)
       .option("--seed <n>", "seed of the random data", integer(0, 2 ** 31), 1)
       .addOption(workspaceOption("the workspace whose champion is named beside the rungs, if it has one"))
       .action(async (study: string, flags: LadderFlags) => finish(await ladder(study, flags))),
@@ -35,12 +37,13 @@ export const ladderCommand: MakeCommand = ({ args, finish }) =>
 
 async function ladder(name: string, flags: LadderFlags): Promise<number> {
   const study = await studyWith(name, "ladder");
+  for (const id of flags.rungs ?? []) findRung(study.ladder.named, id);
+  if (flags.list) return listRungs(study, flags);
   const given = givenInput(study, flags);
   const input = await study.parseInput(given);
   const { workspace, device } = flags;
   // Before the work, which a damaged workspace must not lose.
   const champion = lastCycle({ workspace, study: name, device, input })?.outcome.champion ?? null;
-  for (const id of flags.rungs ?? []) findRung(study.ladder.rungs, id);
   const progress = openProgress();
   try {
     const report = await study.ladder.run({
@@ -67,6 +70,24 @@ async function ladder(name: string, flags: LadderFlags): Promise<number> {
   } finally {
     progress.end();
   }
+}
+
+/** The rungs that there are, and after each its variants; only those of `--rungs` where it is given. */
+function listRungs(
+  { id: study, ladder: { named: all } }: Study & { readonly ladder: StudyLadder },
+  flags: LadderFlags,
+): number {
+  const named = all.filter(({ id }) => flags.rungs?.includes(id) ?? true);
+  const rungs = named.map(({ id, title, variantOf }) => ({ id, title, variantOf }));
+  if (flags.json) printJson({ study, rungs });
+  else
+    printText(
+      table(rungs, [
+        { title: "rung", value: ({ id }) => id },
+        { title: "what", value: ({ title }) => title },
+      ]),
+    );
+  return EXIT.done;
 }
 
 /** What a search found for the same input. */
@@ -150,7 +171,8 @@ export function ladderTable(rungs: readonly RungReport[], timeKind: string): str
 }
 
 function describeRung({ id, title, idea, claimsOn, claims, found }: RungReport): string {
-  const lines = [`\n${id} ${title}`, indent(idea), `  Claims, counted on ${claimsOn}:`];
+  const lines = [`\n${id} ${title}`, indent(idea)];
+  if (claims.length > 0) lines.push(`  Claims, counted on ${claimsOn}:`);
   for (const { text, holds, value, relation, limit } of claims) {
     const wanted = `${relationWords[relation]} ${format(limit)}`;
     lines.push(`  ${holds ? "✓" : "✗"} ${text} (counted ${format(value)}, ${wanted})`);

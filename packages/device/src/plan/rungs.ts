@@ -3,7 +3,7 @@
  * what they are counted on, is the library's.
  */
 
-import { EvolverError } from "@evolver/base";
+import { didYouMean, EvolverError } from "@evolver/base";
 import { checkClaims, type Claim, type ClaimResult } from "../core/claims.ts";
 import type { Counters } from "../core/counters.ts";
 import type { AnyTypedArray, Device } from "../core/device.ts";
@@ -23,7 +23,7 @@ export interface RungText {
 /** @typeParam P a point of the library's space */
 export interface Rung<P> extends RungText {
   readonly point: P;
-  /** Other ways to the same end, by name. */
+  /** Other ways to the same end, by names that have neither a comma nor a slash. */
   readonly variants: Readonly<Record<string, P>>;
   readonly claims: readonly Claim[];
 }
@@ -31,12 +31,51 @@ export interface Rung<P> extends RungText {
 /** Claims are about subgroups of this width: how lanes share a sector or meet in a bank depends on it. */
 export const CLAIM_SUBGROUP = 32;
 
-/** The rung of this name. @throws EvolverError UNKNOWN_RUNG */
+/** A rung, or a variant of one, that people ask for by its name. */
+export interface RungName {
+  /** "k06", or "k06 depth 4" for a variant. */
+  readonly id: string;
+  readonly title: string;
+  /** The rung that it is a variant of; null for a rung. */
+  readonly variantOf: string | null;
+}
+
+/**
+ * The rungs of a ladder, and after each its variants as rungs of their own, called as claims call them: "k06 depth 4". A
+ * variant has no claims; those that are about it are the rung's, and of rungs after it.
+ */
+export const withVariants = <R extends Rung<unknown>>(ladder: readonly R[]): readonly (R & RungName)[] =>
+  Object.freeze(
+    ladder.flatMap((rung) => [
+      { ...rung, variantOf: null },
+      ...Object.entries(rung.variants as Readonly<Record<string, R["point"]>>).map(([name, point]) => ({
+        ...rung,
+        id: `${rung.id} ${name}`,
+        title: `${rung.id} with ${changes(rung.point as object, point as object)}`,
+        idea: `A variant of ${rung.id}. That is: ${rung.title}.`,
+        found: "",
+        point,
+        variants: {},
+        claims: [],
+        variantOf: rung.id,
+      })),
+    ]),
+  );
+
+/** Where a point differs from another, axis by axis: "queryRows 64, rowLanes 2". */
+function changes(from: object, to: object): string {
+  const before = new Map<string, unknown>(Object.entries(from));
+  const changed = Object.entries(to).filter(([axis, value]) => before.get(axis) !== value);
+  return changed.map(([axis, value]) => `${axis} ${value}`).join(", ");
+}
+
+/** The rung of this name; of its variants too, where they are among the rungs. @throws EvolverError UNKNOWN_RUNG */
 export function findRung<R extends { readonly id: string }>(rungs: readonly R[], id: string): R {
   const found = rungs.find((rung) => rung.id === id);
   if (found !== undefined) return found;
+  const names = rungs.map((rung) => rung.id);
   throw new EvolverError("UNKNOWN_RUNG", `there is no rung "${id}"`, {
-    hint: `rungs are ${rungs.map((rung) => rung.id).join(", ")}`,
+    hint: `${didYouMean(id, names)}Rungs are ${names.join(", ")}`,
   });
 }
 

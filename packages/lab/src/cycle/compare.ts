@@ -7,6 +7,7 @@ import { formatTime, table } from "../workspace/render/text.ts";
 import { samplerNamed } from "../sampler/index.ts";
 import { memoryOf } from "../sampler/sampler.ts";
 import type { Sampler } from "../sampler/sampler.ts";
+import { startOf } from "./start.ts";
 import { pointKey } from "../study/space.ts";
 import type { TimeKind } from "../study/measurement.ts";
 import type { OpenStudy } from "../study/open-study.ts";
@@ -20,10 +21,12 @@ export interface CompareOptions {
   readonly device?: string | undefined;
   /** Default 10: seeds 1 to 10. */
   readonly seeds?: number | undefined;
-  /** Trials of each search, the baseline not counted. */
+  /** Trials of each search, the start not counted. */
   readonly trials: number;
   /** Default "evolutionary". */
   readonly sampler?: string | undefined;
+  /** A named point that both searches begin with instead of the study's baseline. */
+  readonly from?: string | undefined;
   /** Default 120,000. */
   readonly deadlineMs?: number | undefined;
   /** Of the trials of all searches. */
@@ -61,13 +64,14 @@ export interface ComparisonReport {
 
 /**
  * Each point is judged in full once and its verdict remembered: the searches differ in what they ask for only.
- * @throws EvolverError INTERRUPTED, UNKNOWN_AGENT, and what the study and the judge throw
+ * @throws EvolverError INTERRUPTED, UNKNOWN_AGENT, UNKNOWN_RUNG, and what the study and the judge throw
  */
 export async function compareSamplers(study: Study, options: CompareOptions): Promise<ComparisonReport> {
   const { device = "sim", seeds = 10, trials, deadlineMs = 120_000, signal } = options;
   const sampler = samplerNamed(options.sampler ?? "evolutionary");
   const input = await study.parseInput(options.input ?? {});
   const opened = await study.open(input, { id: device });
+  const start = startOf(opened, options.from);
   const judge = await (options.openJudge ?? openJudgeProcess)(study, input, { device, signal });
   try {
     const verdicts = new Map<string, Verdict>();
@@ -77,6 +81,7 @@ export async function compareSamplers(study: Study, options: CompareOptions): Pr
     const bestOf = (one: Sampler, seed: number): Promise<number> =>
       search(opened, one, {
         seed,
+        start,
         trials,
         verdictOf,
         onTrial: () => options.onTrial?.(++done, 2 * seeds * trials),
@@ -135,16 +140,17 @@ function cachedVerdicts(
 
 interface SearchOptions {
   readonly seed: number;
+  readonly start: Point;
   readonly trials: number;
   readonly verdictOf: VerdictOf;
   readonly onTrial: () => void;
 }
 
-/** The best time that a search of so many trials finds, from the baseline on. */
+/** The best time that a search of so many trials finds, from its start on. */
 async function search(
   study: OpenStudy,
   sampler: Sampler,
-  { seed, trials: count, verdictOf, onTrial }: SearchOptions,
+  { seed, start, trials: count, verdictOf, onTrial }: SearchOptions,
 ): Promise<number> {
   const trials: Trial[] = [];
   const random = new Random(deriveSeed(seed, "compare", sampler.name));
@@ -156,7 +162,7 @@ async function search(
     if (verdict.status === "ok" && verdict.timeMs !== null) best = Math.min(best, verdict.timeMs);
     return verdict;
   };
-  let last = await add(study.baseline, [], "The baseline.");
+  let last = await add(start, [], "The start.");
   for (let i = 0; i < count; i++) {
     const focus = last.timeMs === null ? [] : focusOf(study, trials);
     const memory = memoryOf(study.space, trials);

@@ -1,6 +1,6 @@
 /** Where a search begins. */
 
-import { EvolverError } from "@evolver/base";
+import { didYouMean, EvolverError } from "@evolver/base";
 import type { OpenStudy } from "../study/open-study.ts";
 import type { Point } from "../study/point.ts";
 
@@ -13,7 +13,8 @@ export function startOf(study: OpenStudy, from: string | undefined): Point {
   if (from === undefined) return study.baseline;
   const point = Object.hasOwn(study.named, from) ? study.named[from] : undefined;
   if (point !== undefined) return point;
+  const names = Object.keys(study.named);
   throw new EvolverError("UNKNOWN_RUNG", `The study has no point named "${from}" to begin with.`, {
-    hint: `named points are ${Object.keys(study.named).join(", ")}`,
+    hint: `${didYouMean(from, names)}Named points that fit this input and device are ${names.join(", ")}`,
   });
 }

@@ -32,7 +32,10 @@ export type Verified = Pick<RungReport, "verified" | "error" | "bound">;
 /** A study's ladder, opened on an input. */
 export interface OpenLadder<R extends RungText> {
   readonly study: string;
+  /** Those that run where none is named. */
   readonly rungs: readonly R[];
+  /** All that can be named: the rungs and their variants. */
+  readonly named: readonly R[];
   readonly inputTitle: string;
   /** Makes the data, which may take long, when first called. */
   readonly inputs: () => Inputs;
@@ -74,7 +77,7 @@ export async function runLadder<R extends RungText>(
   ladder: OpenLadder<R>,
   { device: id, rungs: ids, seed, onWork, onRung }: Omit<LadderOptions, "input">,
 ): Promise<LadderReport> {
-  const named = ids?.map((each) => findRung(ladder.rungs, each)) ?? null;
+  const named = ids?.map((each) => findRung(ladder.named, each)) ?? null;
   const { machine } = ladder;
   const sim = await openDevice("sim", { subgroup: defaultMachine.subgroupSize });
   const modelled = isModelled(id);

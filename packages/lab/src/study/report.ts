@@ -59,7 +59,7 @@ export interface LadderOptions {
   readonly device: string;
   /** As the study's `parseInput` gives it. */
   readonly input: StudyInput;
-  /** Ids, or null for all that fit the device. */
+  /** Ids, of variants too, or null for all rungs that fit the device. */
   readonly rungs: readonly string[] | null;
   readonly seed: number;
   /** Told before the work begins. */

@@ -4,6 +4,7 @@
  * The command line, its help and the judge take everything else from here.
  */
 
+import type { RungName } from "@evolver/device";
 import type { EmitTarget, KernelIR, Selftest } from "@evolver/kernel";
 import type { Shape } from "./case.ts";
 import type { EvidenceCommand } from "./evidence.ts";
@@ -43,7 +44,10 @@ export interface Study<P extends Point = Point, S extends Shape = Shape> {
 
 /** Named points of the space, from a plain kernel to a fast one, each with claims about what it changes. */
 export interface StudyLadder {
+  /** Those that run where none is named. */
   readonly rungs: readonly { readonly id: string; readonly title: string }[];
+  /** All that can be named: the rungs and, after each, its variants. */
+  readonly named: readonly RungName[];
   /** Verifies, counts and times rungs; `runLadder` does it for all studies alike. */
   run(options: LadderOptions): Promise<LadderReport>;
 }

@@ -1,6 +1,6 @@
 /** A study of anybody's tunable plan: everything that the lab needs is worked out from the plan itself. */
 
-import { EvolverError } from "@evolver/base";
+import { didYouMean, EvolverError } from "@evolver/base";
 import { baselineOf, type AnyTypedArray, type Plan, type Problem, type Tunable } from "@evolver/device";
 import {
   defaultSizes,
@@ -137,7 +137,7 @@ function kernelOf(tunable: Tunable, { candidate, target, subgroup }: KernelReque
       "UNKNOWN_RUNG",
       `"${tunable.name}" has no variant "${(candidate as { id: string }).id}"`,
       {
-        hint: `it has ${Object.keys(named).join(", ")}, and champion where a workspace has one`,
+        hint: `${didYouMean((candidate as { id: string }).id, Object.keys(named))}It has ${Object.keys(named).join(", ")}, and champion where a workspace has one`,
       },
     );
   const build = { subgroup, forwardProgress: emitTargets[target].forwardProgress };

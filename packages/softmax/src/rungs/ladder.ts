@@ -4,9 +4,11 @@ import {
   buildOf,
   checkRung,
   countForClaims,
+  withVariants,
   type ClaimResult,
   type Counters,
   type Device,
+  type RungName,
 } from "@evolver/device";
 import { rowPlan } from "../plan.ts";
 import type { RowPoint } from "../point.ts";
@@ -18,6 +20,9 @@ import { s03 } from "./s03-in-registers.ts";
 
 /** In order; each builds on those before. */
 export const ladder: readonly RowRung[] = Object.freeze([s01, s02, s03]);
+
+/** The rungs and, after each, its variants, such as "s02 online". */
+export const namedRungs: readonly (RowRung & RungName)[] = withVariants(ladder);
 
 /** What claims are proved on. */
 export const claimProblem: RowProblem = Object.freeze({ operation: "softmax", rows: 64, columns: 256 });

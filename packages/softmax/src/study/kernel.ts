@@ -4,7 +4,7 @@ import { assertNever } from "@evolver/base";
 import { findRung } from "@evolver/device";
 import { emitTargets, type KernelIR } from "@evolver/kernel";
 import type { KernelRequest, StudyKernel } from "@evolver/lab";
-import { fitPoint, ladder, rowPlan, type RowPoint } from "@evolver/softmax";
+import { fitPoint, namedRungs, rowPlan, type RowPoint } from "@evolver/softmax";
 import { parseProblem } from "./input.ts";
 import { targetLimits } from "./limits.ts";
 import { rowSelftest } from "./selftest.ts";
@@ -25,7 +25,7 @@ export function rowKernelOf({ candidate, input, target, subgroup }: KernelReques
 function named(candidate: KernelRequest["candidate"]): [title: string, point: RowPoint] {
   switch (candidate.kind) {
     case "rung":
-      return [candidate.id, findRung(ladder, candidate.id).point];
+      return [candidate.id, findRung(namedRungs, candidate.id).point];
     case "point":
       return [candidate.title, candidate.point as RowPoint];
     default:

@@ -8,6 +8,7 @@ import {
   claimProblem,
   fitPoint,
   ladder,
+  namedRungs,
   rowFlops,
   rowPlan,
   runClaims,
@@ -28,6 +29,7 @@ export async function rowLadder({ input, ...options }: LadderOptions): Promise<L
     {
       study: "softmax",
       rungs: ladder,
+      named: namedRungs,
       inputTitle: titleOf(problem),
       inputs: () => objective().inputs,
       machine,

@@ -26,6 +26,7 @@ import {
   describePoint,
   fitPoint,
   ladder,
+  namedRungs,
   rowPlan,
   type RowPoint,
   type RowProblem,
@@ -68,7 +69,7 @@ class OpenRows implements OpenStudy<RowPoint, RowShape> {
     const { subgroupSize } = target;
     const limits = limitsOf(target.limits);
     this.space = { axes, whyInvalid: (point) => checkPoint(point, problem, subgroupSize, limits) };
-    const fits = ladder.filter(({ point }) => checkPoint(point, problem, subgroupSize, limits) === null);
+    const fits = namedRungs.filter(({ point }) => checkPoint(point, problem, subgroupSize, limits) === null);
     this.named = Object.fromEntries(fits.map(({ id, point }) => [id, point]));
     this.baseline = fitPoint((ladder[0] as (typeof ladder)[number]).point, problem, subgroupSize, limits);
     this.inputTitle = titleOf(problem);
@@ -145,7 +146,7 @@ export const study: Study<RowPoint, RowShape> = {
     const machine = await openMachine(input);
     return new OpenRows(parseProblem(input), machine, await targetOf(id));
   },
-  ladder: { rungs: ladder, run: rowLadder },
+  ladder: { rungs: ladder, named: namedRungs, run: rowLadder },
   // Most of those who open the study write no guide.
   guide: async (options) => (await import("./guide.ts")).rowGuide(options),
   kernel: rowKernelOf,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emitSelftest } from "@evolver/kernel";
 import { pointAt, spaceSize, type StudyInput } from "@evolver/lab";
-import { ladder, rowOperations, type RowPoint } from "@evolver/softmax";
+import { ladder, namedRungs, rowOperations, type RowPoint } from "@evolver/softmax";
 import { study } from "@evolver/softmax/study";
 import { expect, it } from "vitest";
 import { cpp, runHip } from "../../../../test/support/compilers.ts";
@@ -49,6 +49,21 @@ it("counts a large matrix on some of its workgroups as in full", async () => {
   const [rung] = rungs;
   expect(rung!.sampledTiles).toBeLessThan(rung!.tiles);
   expect(rung!.counters.globalReadBytes).toBe(4 * 4096 * 256);
+});
+
+it("a variant is verified, counted and timed where it is named, and says what it is", async () => {
+  const input = await inputOf(20, 130);
+  const { rungs } = await study.ladder!.run({ device: "sim", input, rungs: ["s02 online", "s02"], seed: 1 });
+  const [online, plain] = rungs;
+  expect(online).toMatchObject({
+    id: "s02 online",
+    title: "s02 with passes two",
+    verified: true,
+    claims: [],
+  });
+  expect(online!.counters.globalReadBytes / plain!.counters.globalReadBytes).toBe(2 / 3);
+  const open = await study.open(input, { id: "sim" });
+  expect(open.named["s02 online"]).toMatchObject({ passes: "two" });
 });
 
 it("explains a modelled time by axes that there are, and emits sources for each target", async () => {
@@ -102,7 +117,7 @@ it.each(rowOperations)(
   async (operation) => {
     const folder = mkdtempSync(join(tmpdir(), "evolver-rows-"));
     const input = await inputOf(20, 50, operation);
-    for (const { id } of ladder) {
+    for (const { id } of namedRungs) {
       const candidate = { kind: "rung", id } as const;
       const { kernel, selftest } = study.kernel!({ candidate, input, target: "js", subgroup: 32 });
       const { source } = emitSelftest(kernel, "js", selftest);
@@ -126,7 +141,7 @@ const withCompiler = requireOptional("g++ or clang-19", cpp !== null, "apt-get i
 withCompiler("HIP run on the processor", () => {
   it.each(rowOperations)("self-tests of %s pass", async (operation) => {
     const input = await inputOf(20, 50, operation);
-    for (const { id } of ladder) {
+    for (const { id } of namedRungs) {
       const candidate = { kind: "rung", id } as const;
       const { kernel, selftest } = study.kernel!({ candidate, input, target: "hip", subgroup: 32 });
       const [run] = runHip(emitSelftest(kernel, "hip", selftest).source, 32);
