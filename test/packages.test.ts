@@ -18,6 +18,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeBlocks, commandOf, exampleFiles, MACHINE_PATH } from "../tools/docs/markdown.ts";
+import { requireOptional } from "./support/optional.ts";
 
 const root = join(import.meta.dirname, "..");
 const packages = readdirSync(join(root, "packages"));
@@ -272,62 +273,70 @@ function findNode(major: number): string | null {
   );
 }
 
-const nodes = [20, 22, 24].map((major) => ({ major, node: findNode(major) }));
+const nodes = [
+  { major: 20, how: "put Node 20 on PATH" },
+  { major: 22, how: "run npm ci on Linux with an x64 processor, or put Node 22 on PATH" },
+  { major: 24, how: "run the tests by npx" },
+];
 
-describe.each(nodes)("in a project of somebody else, Node $major ($node)", ({ major, node }) => {
-  interface Ran {
-    readonly status: number | null;
-    readonly stdout: string;
-    readonly stderr: string;
-  }
-  const run = (...args: string[]): Ran => {
-    const { status, stdout, stderr } = spawnSync(node as string, args, { cwd: project, encoding: "utf8" });
-    return { status, stdout, stderr };
-  };
-  const evolver = (...args: string[]): Ran =>
-    run(join(project, "node_modules", "evolver", "bin", "evolver.js"), ...args);
+for (const { major, how } of nodes) {
+  const node = findNode(major);
+  requireOptional(
+    `Node ${major}`,
+    node !== null,
+    how,
+  )(`in a project of somebody else, Node ${major}`, () => {
+    interface Ran {
+      readonly status: number | null;
+      readonly stdout: string;
+      readonly stderr: string;
+    }
+    const run = (...args: string[]): Ran => {
+      const { status, stdout, stderr } = spawnSync(node as string, args, { cwd: project, encoding: "utf8" });
+      return { status, stdout, stderr };
+    };
+    const evolver = (...args: string[]): Ran =>
+      run(join(project, "node_modules", "evolver", "bin", "evolver.js"), ...args);
 
-  it.skipIf(node === null)("the library runs saxpy and attention", () => {
-    expect(run("run.js")).toEqual({ status: 0, stdout: "sim true true\ncpu true true\n", stderr: "" });
-  });
-
-  it.skipIf(node === null)("evolver checks and emits kernels in TypeScript, with their lines", () => {
-    expect(evolver("check", "saxpy.ts")).toMatchObject({ status: 0, stderr: "" });
-    const { status, stdout } = evolver("check", "reads-outside.ts#shift", "--json");
-    const [report] = [JSON.parse(stdout) as unknown].flat();
-    expect({ status, report }).toMatchObject({
-      status: 1,
-      report: { kernel: "shift", findings: [{ kind: "out-of-bounds", line: 11 }] },
+    it("the library runs saxpy and attention", () => {
+      expect(run("run.js")).toEqual({ status: 0, stdout: "sim true true\ncpu true true\n", stderr: "" });
     });
-    expect(evolver("check", "not-typescript.ts").stderr).toMatch(
-      /FILE_NOT_LOADED.*\n {2}at \S+not-typescript.ts:2:7\n/,
-    );
-    expect(evolver("emit", "saxpy.ts", "--target", "wgsl").stdout).toContain("fn saxpy(");
-  });
 
-  it.skipIf(node === null)("TypeScript that imports kernels runs with evolver/register", () => {
-    const stdout = "right\n";
-    expect(run("--import", "evolver/register", "verify.ts")).toEqual({ status: 0, stdout, stderr: "" });
-  });
+    it("evolver checks and emits kernels in TypeScript, with their lines", () => {
+      expect(evolver("check", "saxpy.ts")).toMatchObject({ status: 0, stderr: "" });
+      const { status, stdout } = evolver("check", "reads-outside.ts#shift", "--json");
+      const [report] = [JSON.parse(stdout) as unknown].flat();
+      expect({ status, report }).toMatchObject({
+        status: 1,
+        report: { kernel: "shift", findings: [{ kind: "out-of-bounds", line: 11 }] },
+      });
+      expect(evolver("check", "not-typescript.ts").stderr).toMatch(
+        /FILE_NOT_LOADED.*\n {2}at \S+not-typescript.ts:2:7\n/,
+      );
+      expect(evolver("emit", "saxpy.ts", "--target", "wgsl").stdout).toContain("fn saxpy(");
+    });
 
-  it.skipIf(node === null)("evolver lists devices, and improves a study and a file", () => {
-    expect(evolver("devices").stdout).toMatch(/^sim +yes/m);
-    const own = ["double.ts", "--cycles", "1", "--workspace", `workspace-own-${major}`, "--json"];
-    expect(JSON.parse(evolver("evolve", ...own).stdout)).toMatchObject({ study: "double", trials: 3 });
-    const size = ["--rows", "8", "--columns", "64"];
-    const where = ["--workspace", `workspace-${major}`, "--json"];
-    const { stdout } = evolver("evolve", "softmax", ...size, "--cycles", "1", "--trials", "2", ...where);
-    expect(JSON.parse(stdout)).toMatchObject({ study: "softmax", trials: 3, timeKind: "modelled" });
-  });
+    it("TypeScript that imports kernels runs with evolver/register", () => {
+      const stdout = "right\n";
+      expect(run("--import", "evolver/register", "verify.ts")).toEqual({ status: 0, stdout, stderr: "" });
+    });
 
-  it.skipIf(node === null)(
-    "a candidate that is code is built, and may neither write files nor start programs",
-    () => {
+    it("evolver lists devices, and improves a study and a file", () => {
+      expect(evolver("devices").stdout).toMatch(/^sim +yes/m);
+      const own = ["double.ts", "--cycles", "1", "--workspace", `workspace-own-${major}`, "--json"];
+      expect(JSON.parse(evolver("evolve", ...own).stdout)).toMatchObject({ study: "double", trials: 3 });
+      const size = ["--rows", "8", "--columns", "64"];
+      const where = ["--workspace", `workspace-${major}`, "--json"];
+      const { stdout } = evolver("evolve", "softmax", ...size, "--cycles", "1", "--trials", "2", ...where);
+      expect(JSON.parse(stdout)).toMatchObject({ study: "softmax", trials: 3, timeKind: "modelled" });
+    });
+
+    it("a candidate that is code is built, and may neither write files nor start programs", () => {
       const stdout = "plan ok \nwrites build-failed restricted\nstarts build-failed restricted\n";
       expect(run("judge.js")).toEqual({ status: 0, stdout, stderr: "" });
-    },
-  );
-});
+    });
+  });
+}
 
 describe("in a project of somebody else", () => {
   it("the command line writes the guide", () => {
