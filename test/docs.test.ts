@@ -109,7 +109,9 @@ describe("docs/host-api.md", () => {
       /^class SimDevice [^]*\n {2}close\(\): Promise<void>;\n\}$/,
     );
     expect(entry("SimOptions")?.signature).toContain("readonly maxSteps?: number;");
-    expect(entry("findRung")?.doc).toBe("The rung of this name.\n\nThrows UNKNOWN_RUNG");
+    expect(entry("findRung")?.doc).toBe(
+      "The rung of this name; of its variants too, where they are among the rungs.\n\nThrows UNKNOWN_RUNG",
+    );
   });
 });
 

@@ -36,6 +36,7 @@ const API_BLOCKS: Readonly<Record<string, readonly string[]>> = {
     "plan/wire.ts",
     "plan/bits.ts",
   ],
+  "api-tunable": ["plan/tunable.ts", "plan/tunable-kernel.ts"],
   "api-half": ["core/half.ts"],
   "api-ladder": ["core/claims.ts", "plan/rungs.ts", "core/residency.ts"],
 };
