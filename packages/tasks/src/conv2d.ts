@@ -50,6 +50,7 @@ export const conv2d = tunable("conv2d", {
     }
     return { y };
   },
+  // Of the definition. A kernel by Winograd takes fewer, so it may be faster than the roofline that is drawn from these.
   work: ({ batch, inputs, outputs, height, width }) => ({
     flops: 2 * TAPS * batch * inputs * outputs * height * width,
   }),
