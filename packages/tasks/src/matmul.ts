@@ -16,7 +16,7 @@ export const matmul = kernel(
     tune: productTune,
     variants: {
       fast: { tileRows: 128, tileColumns: 128, depth: 16, rows: 8, columns: 8, stages: 3 },
-      deep: { tileRows: 128, tileColumns: 128, depth: 8, rows: 8, columns: 8, stages: 4 },
+      tall: { tileRows: 128, tileColumns: 128, depth: 8, rows: 16, columns: 8, stages: 4 },
       large: { tileRows: 256, tileColumns: 128, depth: 8, rows: 16, columns: 8, stages: 3 },
       small: { tileRows: 64, tileColumns: 64, depth: 16, rows: 8, columns: 8, stages: 3 },
     },

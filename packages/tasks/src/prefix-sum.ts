@@ -11,9 +11,8 @@ import { buildPlan, tunable, type Plan, type PlanBuild } from "@evolver/device";
 import { buffer, f32, kernel, u32 } from "@evolver/kernel";
 import { cumsumRows } from "./cumsum-rows.ts";
 import { clear, lookBack } from "./support/look-back.ts";
-import { scanTile, tileLength, writeTile } from "./support/scan.ts";
+import { scanTile, stretchOf, tileLength, writeTile } from "./support/scan.ts";
 import { spread } from "./support/sweep.ts";
-import { byWidth } from "./support/vectors.ts";
 
 const reach = { threads: [128, 256, 512, 1024], width: [1, 2, 4], loads: [1, 2, 4, 8, 16] } as const;
 
@@ -27,13 +26,11 @@ const tileSums = kernel(
   },
   ({ x, sums, n, tiles }, gpu, choices) => {
     const tile = gpu.workgroupIndex;
-    const start = tile.mul(tileLength(choices.threads, choices));
-    gpu.if(tile.lt(tiles), () =>
-      byWidth(gpu, n, choices, (fitting) => {
-        const { total } = scanTile(gpu, "workgroup", x, { start, left: n.sub(start) }, fitting);
-        gpu.if(gpu.localIndex.eq(0), () => sums.set(tile, total));
-      }),
-    );
+    const length = tileLength(choices.threads, choices);
+    gpu.if(tile.lt(tiles), () => {
+      const { total } = scanTile(gpu, "workgroup", x, stretchOf(n, tile.mul(length), length), choices);
+      gpu.if(gpu.localIndex.eq(0), () => sums.set(tile, total));
+    });
   },
 );
 
@@ -48,14 +45,12 @@ const scanTiles = kernel(
   ({ x, prefixes, y, n, tiles }, gpu, choices) => {
     // From the last tile on: its elements are those that the caches still have.
     const tile = tiles.sub(1).sub(gpu.workgroupIndex);
-    const stretch = { start: tile.mul(tileLength(choices.threads, choices)), left: n };
-    gpu.if(tile.lt(tiles), () =>
-      byWidth(gpu, n, choices, (fitting) => {
-        const left = n.sub(stretch.start);
-        const scanned = scanTile(gpu, "workgroup", x, { ...stretch, left }, fitting);
-        writeTile(gpu, scanned, y, { ...stretch, left }, prefixes.getOr(tile.sub(1), 0));
-      }),
-    );
+    const length = tileLength(choices.threads, choices);
+    gpu.if(tile.lt(tiles), () => {
+      const stretch = stretchOf(n, tile.mul(length), length);
+      const scanned = scanTile(gpu, "workgroup", x, stretch, choices);
+      writeTile(gpu, scanned, y, stretch, prefixes.getOr(tile.sub(1), 0));
+    });
   },
 );
 
@@ -69,7 +64,7 @@ export const prefixSum = tunable("prefixSum", {
   plan({ n }, { way, ...choices }, build): Plan {
     const tiles = Math.ceil(n / tileLength(choices.threads, choices));
     const workgroups = spread(tiles);
-    const length = 1 + 2 * tiles;
+    const length = 1 + tiles + 2 * Math.ceil(tiles / build.subgroup);
     const plan = buildPlan(build).input("x", f32, n).output("y", f32, n);
     switch (way) {
       case "launches":

@@ -3,9 +3,9 @@
  * comes before vector k + 1 of the first: so the lanes read neighbours.
  */
 
-import { f32, select, type F32, type Gpu, type U32 } from "@evolver/kernel";
+import { f32, select, type Bool, type F32, type Gpu, type U32 } from "@evolver/kernel";
 import type { TeamKind } from "./team.ts";
-import { readVector, writeVector, type Reach, type Readable, type Writable } from "./vectors.ts";
+import { readVector, writeVector, type Reach, type Readable, type Width, type Writable } from "./vectors.ts";
 
 /** Elements of a tile. */
 export const tileLength = (lanes: number, { width, loads }: Reach): number => lanes * width * loads;
@@ -16,7 +16,15 @@ export interface Stretch {
   readonly start: U32;
   /** Elements there are from it on; what is beyond the tile does not count. */
   readonly left: U32;
+  /** Whether vectors begin at multiples of their width and the end cuts none, the same for all invocations. True if absent. */
+  isWhole?(): Bool;
 }
+
+/** The part of a buffer of n elements with a tile that starts at a multiple of every width. */
+export const stretchOf = (n: U32, start: U32, length: number): Stretch => {
+  const left = n.sub(start);
+  return { start, left, isWhole: () => left.ge(length).or(n.and(3).eq(0)) };
+};
 
 /** A tile, read. */
 export interface Tile {
@@ -30,13 +38,7 @@ export interface Tile {
 }
 
 /** Reads a tile and adds up. All invocations of the team take part. */
-export function scanTile(
-  gpu: Gpu,
-  team: TeamKind,
-  from: Readable,
-  { start, left }: Stretch,
-  reach: Reach,
-): Tile {
+export function scanTile(gpu: Gpu, team: TeamKind, from: Readable, stretch: Stretch, reach: Reach): Tile {
   const { width, loads } = reach;
   const size = gpu.subgroupSize;
   const run = team === "subgroup" ? null : gpu.subgroupId.mul(tileLength(size, reach));
@@ -44,11 +46,7 @@ export function scanTile(
     const place = gpu.lane.add(k * size).mul(width);
     return run === null ? place : run.add(place);
   });
-  const values = places.map((place) => {
-    const inside = place.lt(left);
-    const read = readVector(from, start.add(select(inside, place, 0)), width);
-    return read.map((value) => select(inside, value, 0));
-  });
+  const values = readPlaces(gpu, from, stretch, places, width);
   const own = values.map((vector) => {
     const sums: F32[] = [];
     for (const value of vector) sums.push(sums.length === 0 ? value : (sums.at(-1) as F32).add(value));
@@ -84,15 +82,38 @@ function acrossRuns(gpu: Gpu, own: F32): { before: F32; total: F32 } {
   return { before, total };
 }
 
+/** What is at some places of a stretch, `width` elements each, and zeros beyond its end. */
+function readPlaces(
+  gpu: Gpu,
+  from: Readable,
+  { start, left, isWhole }: Stretch,
+  places: readonly U32[],
+  width: Width,
+): readonly (readonly F32[])[] {
+  const read = (place: U32, count: Width): F32[] => {
+    const inside = place.lt(left);
+    const values = readVector(from, start.add(select(inside, place, 0)), count);
+    return values.map((value) => select(inside, value, 0));
+  };
+  const vectors = (): F32[] => places.flatMap((place) => read(place, width));
+  const singles = (): F32[] =>
+    places.flatMap((place) => Array.from({ length: width }, (_, k) => read(place.add(k), 1)).flat());
+  const all = isWhole === undefined || width === 1 ? vectors() : gpu.if(isWhole(), vectors, singles);
+  return places.map((_, k) => all.slice(k * width, (k + 1) * width));
+}
+
 /** Writes a tile's sums, with something added to each. */
-export function writeTile(gpu: Gpu, tile: Tile, to: Writable, { start, left }: Stretch, add: F32): void {
+export function writeTile(gpu: Gpu, tile: Tile, to: Writable, stretch: Stretch, add: F32): void {
+  const { start, left, isWhole } = stretch;
   const before = add.add(tile.before);
-  for (const [k, place] of tile.places.entries())
-    gpu.if(place.lt(left), () =>
-      writeVector(
-        to,
-        start.add(place),
-        (tile.sums[k] as readonly F32[]).map((sum) => before.add(sum)),
-      ),
+  const write = (place: U32, values: readonly F32[]): void =>
+    gpu.if(place.lt(left), () => writeVector(to, start.add(place), values));
+  const results = tile.sums.map((vector) => vector.map((sum) => before.add(sum)));
+  const vectors = (): void => tile.places.forEach((place, k) => write(place, results[k] as readonly F32[]));
+  const singles = (): void =>
+    tile.places.forEach((place, k) =>
+      (results[k] as readonly F32[]).forEach((value, i) => write(place.add(i), [value])),
     );
+  if (isWhole === undefined || tile.sums[0]?.length === 1) vectors();
+  else gpu.if(isWhole(), vectors, singles);
 }
