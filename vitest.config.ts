@@ -16,7 +16,7 @@ const SLOW = [
   "packages/lab/test/{evolve,judge,second-look,whole,workspace}.test.ts",
   "packages/machine/test/{microbench/cases,microbench/loops,microbench/suite}.test.ts",
   "packages/softmax/test/{study/judge,study/study}.test.ts",
-  "test/{ci,docs,examples-run,examples-tune,packages,support,testing,web}.test.ts",
+  "test/{ci,docs,examples-run,examples-tune,packages,page,support,testing,web}.test.ts",
 ];
 
 const slow = new Set(globSync(SLOW).map((path) => resolve(path)));

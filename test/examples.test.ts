@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { openDevice, type Device } from "@evolver/device";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import * as attention from "../examples/attention.ts";
 import * as check from "../examples/check.ts";
 import * as convolution from "../examples/convolution.ts";
 import * as emit from "../examples/emit.ts";
@@ -208,6 +209,27 @@ describe.each(hasSwiftShader ? ["sim", "cpu", "webgpu"] : ["sim", "cpu"])("on %s
     expect(hits).toBe(expected);
     expect(Math.abs((4 * hits) / 65536 - Math.PI)).toBeLessThan(0.02);
   });
+});
+
+test("attention", async () => {
+  const o = await attention.main();
+  const { q, k, v } = attention.tensors;
+  const dot = (a: Float32Array, i: number, b: Float32Array, j: number): number =>
+    sum(Array.from({ length: 32 }, (_, d) => at(a, 32 * i + d) * at(b, 32 * j + d)));
+  for (const [head, row] of [
+    [0, 63],
+    [3, 17],
+    [4, 0],
+    [7, 40],
+  ] as const) {
+    const keys = Array.from({ length: row + 1 }, (_, i) => 64 * Math.floor(head / 4) + i);
+    const weights = keys.map((key) => Math.exp(dot(q.data, 64 * head + row, k.data, key) / Math.sqrt(32)));
+    for (let d = 0; d < 32; d++) {
+      const expected = sum(keys.map((key, i) => at(weights, i) * at(v.data, 32 * key + d))) / sum(weights);
+      expect(at(o, 32 * (64 * head + row) + d)).toBeCloseTo(expected, 5);
+    }
+  }
+  expect(printed[2]).toMatch(/^right: at most/);
 });
 
 test("check", async () => {
