@@ -1,12 +1,14 @@
-/** Each file of examples/ as a newcomer runs it: by itself, without a device named. */
+/** Each file of examples/ as a newcomer runs it: by itself, without a device named; and whether its kernels are clean. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Kernel } from "@evolver/kernel";
 import { lintFiles } from "@evolver/kernel/lint";
-import { afterAll, expect, test } from "vitest";
+import { expectClean } from "@evolver/vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const folder = join(import.meta.dirname, "..", "examples");
 const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
@@ -49,4 +51,17 @@ test("the README lists each", () => {
 
 test("no example uses a run-time value as a JavaScript value", () => {
   expect(lintFiles(files.map((name) => join(folder, name)))).toEqual([]);
+});
+
+describe.each([...files, "tune/matmul.ts", "tune/softmax.ts"])("the kernels of %s", (name) => {
+  let kernels: Kernel[];
+  beforeAll(async () => {
+    const exported: Readonly<Record<string, unknown>> = await import(join(folder, name));
+    kernels = Object.values(exported).filter((each) => each instanceof Kernel);
+  });
+
+  test("are clean at two subgroup widths", async () => {
+    expect(kernels.length > 0).toBe(name !== "attention.ts");
+    for (const kernel of kernels) await expectClean(kernel, { subgroup: [8, 32] });
+  });
 });
