@@ -5,9 +5,9 @@
  * goes on with what that adds up to.
  */
 
-import { buffer, f32, kernel, u32 } from "@evolver/kernel";
+import { buffer, f32, kernel, u32, type Bool } from "@evolver/kernel";
 import { scanTile, tileLength, writeTile } from "./support/scan.ts";
-import { eachTeam, streamTune, teamLaunch } from "./support/team.ts";
+import { streamTune, teamLaunch, teamOf } from "./support/team.ts";
 
 export const cumsumRows = kernel(
   "cumsumRows",
@@ -32,14 +32,18 @@ export const cumsumRows = kernel(
     },
     work: ({ rows, columns }) => ({ flops: rows * columns }),
   },
-  ({ x, y, rows, columns }, gpu, choices) =>
-    eachTeam(gpu, { rows, columns }, choices, (team, base, reach) => {
+  ({ x, y, rows, columns }, gpu, choices) => {
+    const team = teamOf(gpu, choices.team);
+    gpu.if(team.index.lt(rows), () => {
+      const base = team.index.mul(columns);
       const carry = gpu.var(f32, 0);
-      gpu.for({ from: 0, to: columns, step: tileLength(team.lanes, reach) }, (first) => {
-        const stretch = { start: base.add(first), left: columns.sub(first) };
-        const tile = scanTile(gpu, choices.team, x, stretch, reach);
+      gpu.for({ from: 0, to: columns, step: tileLength(team.lanes, choices) }, (first) => {
+        const isWhole = (): Bool => columns.and(choices.width - 1).eq(0);
+        const stretch = { start: base.add(first), left: columns.sub(first), isWhole };
+        const tile = scanTile(gpu, choices.team, x, stretch, choices);
         writeTile(gpu, tile, y, stretch, carry.get());
         carry.add(tile.total);
       });
-    }),
+    });
+  },
 );
