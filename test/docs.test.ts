@@ -48,12 +48,13 @@ describe.each(documents())("%s", (path) => {
   });
 
   it("links to headings that exist", () => {
+    const anchorsIn = memoised((document: string) => new Set(anchorsOf(read(document))));
     const links = [
       ...markdown.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/\]\(((?!\w+:)[^)#\s]*)#([^)\s]+)\)/g),
     ];
     const missing = links.filter(([, file = "", heading = ""]) => {
       const document = file === "" ? path : join(path, "..", file);
-      return document.endsWith(".md") && !anchorsOf(read(document)).includes(heading);
+      return document.endsWith(".md") && !anchorsIn(document).has(heading);
     });
     expect(missing.map(([link]) => link)).toEqual([]);
   });
@@ -164,6 +165,15 @@ it("docs/dependencies.md gives a reason for each dependency", () => {
   const mentions = (name: string): boolean => reasons.includes(`| ${name} `);
   expect(names.filter((name) => !name.startsWith("@evolver/") && !mentions(name))).toEqual([]);
 });
+
+function memoised<T>(make: (key: string) => T): (key: string) => T {
+  const made = new Map<string, T>();
+  return (key) => {
+    const known = made.get(key) ?? make(key);
+    made.set(key, known);
+    return known;
+  };
+}
 
 /** What GitHub makes of a document's headings. */
 const anchorsOf = (markdown: string): string[] =>

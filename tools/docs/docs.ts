@@ -3,15 +3,16 @@
  * the commands of examples print (seconds).
  *
  *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
- *                                         "host-api", "errors", "guide" and "examples" for the others
+ *                                         "api", "host-api", "errors", "guide" and "examples" for the others
  */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
+import { apiDocuments } from "./api/markdown.ts";
 import { errorTable } from "./errors.ts";
 import { apiBlocks } from "./host-api.ts";
 import {
@@ -43,13 +44,17 @@ const WRITTEN: Readonly<Record<string, string>> = {
 const TABLES = "h200";
 
 /** The blocks of docs/host-api.md. */
-const API = "host-api";
+const HOST_API = "host-api";
+
+/** The documents in docs/api. */
+const API = "api";
 
 /** The table of docs/errors.md. */
 const ERRORS = "errors";
 
 const known = [
   API,
+  HOST_API,
   ERRORS,
   TABLES,
   ...EVIDENCE_BLOCKS,
@@ -84,6 +89,12 @@ if (wanted.includes(TABLES)) {
     update(join("evidence", "h200", file), () => plotSvg(plot));
 }
 if (wanted.includes(API)) {
+  const pages = apiDocuments();
+  for (const [file, text] of pages) update(join("docs", "api", file), () => text);
+  for (const file of globSync("*.md", { cwd: join(root, "docs", "api") }))
+    if (!pages.has(file)) rmSync(join(root, "docs", "api", file));
+}
+if (wanted.includes(HOST_API)) {
   for (const [name, text] of apiBlocks())
     update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
 }

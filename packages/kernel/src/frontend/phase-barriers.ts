@@ -24,7 +24,7 @@ export class PhaseBarriers {
   readonly #recorder: Recorder;
   readonly #barrier: PhaseBarrier;
 
-  /** @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
+  /** @internal @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
   constructor(
     recorder: Recorder,
     options: PhaseBarrierOptions,

@@ -32,7 +32,7 @@ export class Pipeline {
   readonly #full: PhaseBarriers;
   readonly #empty: PhaseBarriers;
 
-  /** @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
+  /** @internal @throws EvolverError FORWARD_PROGRESS_UNAVAILABLE where the kernel is built for a device whose subgroups cannot wait */
   constructor(recorder: Recorder, options: PipelineOptions, forwardProgress: boolean) {
     const { stages, producers, consumers, bytes } = options;
     const site = captureSite();

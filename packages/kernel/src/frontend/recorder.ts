@@ -35,7 +35,7 @@ export interface Frame {
   endedBy: Site | null;
 }
 
-/** A recorded value together with where it may be used. */
+/** @internal A recorded value together with where it may be used. */
 export interface Handle {
   readonly recorder: Recorder;
   readonly value: Value;
@@ -62,6 +62,7 @@ const MAX_NODES = 400_000;
 
 type Unsited<N> = N extends Node ? Omit<N, "site"> : never;
 
+/** @internal Takes down what a body does. */
 export class Recorder {
   readonly kernelName: string;
   readonly site: Site;

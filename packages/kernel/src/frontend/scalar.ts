@@ -14,9 +14,13 @@ import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
 export abstract class Scalar<T extends ScalarType = ScalarType> implements Handle {
   abstract readonly type: T;
+  /** @internal */
   readonly recorder: Recorder;
+  /** @internal */
   readonly value: Value;
+  /** @internal */
   readonly frame: Frame;
+  /** Where it was made. */
   readonly site: Site;
 
   constructor(handle: Handle) {

@@ -48,6 +48,7 @@ export class MutableField<T extends WordType> {
 
 /** Types of read-only and write-only buffers show fewer methods of this class. */
 export class MutableStructs<F extends Fields> {
+  /** @internal */
   readonly recorder: Recorder;
   readonly #struct: StructDescriptor<F>;
   readonly #entries: readonly (readonly [name: string, type: WordType])[];

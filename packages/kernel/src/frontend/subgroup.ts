@@ -16,7 +16,7 @@ export class Subgroup {
 
   readonly #invocations: number;
 
-  /** @param invocations of the workgroup */
+  /** @internal @param invocations of the workgroup */
   constructor(recorder: Recorder, size: number, invocations: number) {
     this.#recorder = recorder;
     this.size = size;

@@ -20,7 +20,7 @@ export class Var<T extends VariableType> {
   readonly #frame: Frame;
   readonly #site: Site;
 
-  /** `k` and `count`: which of how many variables of one call it is. */
+  /** @internal `k` and `count`: which of how many variables of one call it is. */
   constructor(
     recorder: Recorder,
     type: T,

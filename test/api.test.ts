@@ -1,0 +1,58 @@
+/** docs/api is what the source has now, and what users call is explained. */
+
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { firstSentence, markdownOf } from "../tools/docs/api/doc.ts";
+import type { Entry } from "../tools/docs/api/entries.ts";
+import { apiDocuments, entriesByPackage, REGENERATE } from "../tools/docs/api/markdown.ts";
+
+const folder = join(import.meta.dirname, "..", "docs", "api");
+const documents = apiDocuments();
+const packages = entriesByPackage();
+
+const entry = (from: string, wanted: string): Entry | undefined =>
+  packages.get(from)?.find(({ name, exported }) => exported && name === wanted);
+
+describe("docs/api", () => {
+  it.each([...documents])("has %s as the source gives it", (file, text) => {
+    const written = globSync(file, { cwd: folder }).map((found) => readFileSync(join(folder, found), "utf8"));
+    expect(written[0] === text, `docs/api/${file} is old, or not there: run ${REGENERATE}`).toBe(true);
+  });
+
+  it("has no page of what is gone", () => {
+    const old = globSync("*.md", { cwd: folder }).filter((file) => !documents.has(file));
+    expect(old, `run ${REGENERATE}`).toEqual([]);
+  });
+
+  it("has pages that can be read", () => {
+    for (const [file, text] of documents)
+      expect(text.split("\n").length, `${file}: divide it in tools/docs/api/pages.ts`).toBeLessThan(1800);
+  });
+
+  it("shows signatures without bodies, private parts and values, with comments", () => {
+    expect(entry("device", "openDevice")?.signature).toBe(
+      "function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device>",
+    );
+    expect(entry("device", "SECTOR_BYTES")?.signature).toBe("const SECTOR_BYTES = 32");
+    expect(entry("kernel", "buffer")?.signature.match(/^function buffer</gm)?.length).toBe(5);
+    const gpu = entry("kernel", "Gpu")?.signature ?? "";
+    expect(gpu).toMatch(/^class Gpu \{\n/);
+    expect(gpu).toContain("  /** CUDA and HIP: threadIdx. */\n  readonly localId: Xyz;\n");
+    expect(gpu).not.toMatch(/#recorder|constructor|recorder\./);
+  });
+
+  it("explains what the signatures name and nobody can import", () => {
+    const hidden = packages.get("kernel")?.filter(({ exported }) => !exported) ?? [];
+    expect(hidden.map(({ name }) => name)).toContain("MutableBuffer");
+    expect(hidden.map(({ name }) => name)).not.toContain("Recorder");
+  });
+
+  it("writes tags as a list", () => {
+    expect(
+      markdownOf("A sum.\n\n@param x in ms\n@returns it\n@throws EvolverError SOME_CODE where\nit fails"),
+    ).toBe("A sum.\n\n- `x`: in ms\n- gives it\n- throws EvolverError SOME_CODE where it fails");
+    expect(markdownOf("@throws EvolverError SOME_CODE")).toBe("- throws EvolverError SOME_CODE");
+    expect(firstSentence("What `a.b` is. And more.")).toBe("What `a.b` is");
+  });
+});
