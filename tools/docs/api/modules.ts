@@ -14,7 +14,7 @@ import {
   type Program,
 } from "oxc-parser";
 
-export const root = join(import.meta.dirname, "..", "..", "..");
+const root = join(import.meta.dirname, "..", "..", "..");
 
 /** A declaration at the top level of a module, exported or not. Overloads of a function are several nodes of one declaration. */
 export interface Declared {

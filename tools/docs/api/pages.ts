@@ -1,6 +1,6 @@
 /** The pages of the reference: which package each has, and by what topics its entries stand there. */
 
-export interface Topic {
+interface Topic {
   readonly title: string;
   /** Files below the package's src, or folders, which end in a slash. The first topic that has a file takes it. */
   readonly places: readonly string[];
