@@ -3,7 +3,17 @@
  * registers. Steps of the inner dimension come to shared memory by asynchronous copies, `stages` − 1 of them ahead.
  */
 
-import { f32, fma, padded, u32, type F32, type Gpu, type SharedArray, type U32 } from "@evolver/kernel";
+import {
+  f32,
+  fma,
+  padded,
+  u32,
+  type F32,
+  type Gpu,
+  type RegisterArray,
+  type SharedArray,
+  type U32,
+} from "@evolver/kernel";
 import { readVector, type Width } from "./vectors.ts";
 
 /** What a matrix product chooses. */
@@ -110,13 +120,7 @@ export function multiplyTile(
         );
       const factors = read(left, vectorsY.map(rowOf), widthY);
       const others = read(right, vectorsX.map(columnOf), widthX);
-      // To and fro, so that each product shares a factor with the one before, which then need not be fetched again.
-      for (const [r, a] of factors.entries())
-        for (let nth = 0; nth < columns; nth++) {
-          const c = r % 2 === 0 ? nth : columns - 1 - nth;
-          const place = r * columns + c;
-          sums.set(place, fma(a, others[c] as F32, sums.get(place)));
-        }
+      addProducts(sums, factors, others);
     });
     if (stages === 1) gpu.barrier();
   });
@@ -127,6 +131,22 @@ export function multiplyTile(
         column: columnOf(vector),
         values: Array.from({ length: widthX }, (_, k) => sums.get(r * columns + vector * widthX + k)),
       });
+}
+
+/** Adds the product of each row's and each column's factor to the sums, which are kept row by row. */
+export function addProducts(
+  sums: RegisterArray<"f32">,
+  ofRows: readonly F32[],
+  ofColumns: readonly F32[],
+): void {
+  const columns = ofColumns.length;
+  // To and fro, so that each product shares a factor with the one before, which then need not be fetched again.
+  for (const [r, a] of ofRows.entries())
+    for (let nth = 0; nth < columns; nth++) {
+      const c = r % 2 === 0 ? nth : columns - 1 - nth;
+      const place = r * columns + c;
+      sums.set(place, fma(a, ofColumns[c] as F32, sums.get(place)));
+    }
 }
 
 const vectorOf = (count: number): Width => Math.min(count, 4) as Width;
