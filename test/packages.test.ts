@@ -5,6 +5,7 @@
 
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -38,6 +39,7 @@ beforeAll(() => {
   }
   writeFileSync(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(project, name), text);
+  cpSync(join(root, "examples"), join(project, "examples"), { recursive: true });
 }, 60_000);
 afterAll(() => rmSync(project, { recursive: true }));
 
@@ -319,6 +321,14 @@ for (const { major, how } of nodes) {
     it("TypeScript that imports kernels runs with evolver/register", () => {
       const stdout = "right\n";
       expect(run("--import", "evolver/register", "verify.ts")).toEqual({ status: 0, stdout, stderr: "" });
+    });
+
+    it.each([
+      ["saxpy.ts", "y = 1, 3, 5, 7, 9, 11, …, 1999\n8000 bytes read, 4000 written\n"],
+      ["reduction.ts", "1 + … + 5000 = 12502500\n12 atomic additions for 5000 elements\n"],
+    ])("the example %s runs", (file, stdout) => {
+      const strips = major >= 22 ? [] : ["--import", "evolver/register"];
+      expect(run(...strips, join("examples", file))).toEqual({ status: 0, stdout, stderr: "" });
     });
 
     it("evolver lists devices, and improves a study and a file", () => {
