@@ -3,9 +3,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { replaceGenerated } from "../tools/docs/markdown.ts";
 import { firstSentence, markdownOf } from "../tools/docs/api/doc.ts";
 import type { Entry } from "../tools/docs/api/entries.ts";
-import { apiDocuments, entriesByPackage, REGENERATE } from "../tools/docs/api/markdown.ts";
+import { apiDocuments, entriesByPackage, hostApiBlocks, REGENERATE } from "../tools/docs/api/markdown.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "api");
 const documents = apiDocuments();
@@ -23,6 +24,13 @@ describe("docs/api", () => {
   it("has no page of what is gone", () => {
     const old = globSync("*.md", { cwd: folder }).filter((file) => !documents.has(file));
     expect(old, `run ${REGENERATE}`).toEqual([]);
+  });
+
+  it.each([...hostApiBlocks()])("is listed by %s of docs/host-api.md", (name, text) => {
+    const markdown = readFileSync(join(folder, "..", "host-api.md"), "utf8");
+    expect(markdown).toContain(`<!-- generated:${name} -->`);
+    const isNew = replaceGenerated(markdown, name, text, false) === markdown;
+    expect(isNew, `docs/host-api.md is old: run ${REGENERATE}`).toBe(true);
   });
 
   it("has pages that can be read", () => {

@@ -3,12 +3,10 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
-import * as device from "@evolver/device";
 import { anchor, EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { describe, expect, it } from "vitest";
 import { errorCodes, errorTable } from "../tools/docs/errors.ts";
-import { apiBlocks, blockOf, hostApi } from "../tools/docs/host-api.ts";
 import {
   codeBlocks,
   commandOf,
@@ -73,46 +71,6 @@ describe("documents", () => {
     const showing = documents().filter((path) => read(path).includes(`<!-- generated:${name} -->`));
     expect(showing.length).toBeGreaterThan(0);
     for (const path of showing) expect(replaceGenerated(read(path), name, text, false)).toBe(read(path));
-  });
-});
-
-describe("docs/host-api.md", () => {
-  const markdown = read(join("docs", "host-api.md"));
-
-  it("has everything that @evolver/device exports, with a comment", () => {
-    const exported = Object.keys(device);
-    const entries = hostApi();
-    const names = entries.map(({ name }) => name);
-    expect(exported.filter((name) => !names.includes(name))).toEqual([]);
-    for (const entry of entries) {
-      expect(blockOf(entry), `${entry.name}: put ${entry.file} into API_BLOCKS`).not.toBeNull();
-      expect(entry.doc, `${entry.name} in ${entry.file} has no comment`).not.toBeNull();
-      expect(markdown).toContain(`### \`${entry.name}\`\n`);
-    }
-  });
-
-  it.each([...apiBlocks()])(
-    "shows %s as the source has it: node tools/docs/docs.ts host-api",
-    (name, text) => {
-      expect(replaceGenerated(markdown, name, text, false)).toBe(markdown);
-      expect(markdown).toContain(`<!-- generated:${name} -->`);
-    },
-  );
-
-  it("shows signatures without bodies, with comments and errors", () => {
-    const entry = (wanted: string) => hostApi().find(({ name }) => name === wanted);
-    expect(entry("openDevice")?.signature).toBe(
-      "function openDevice<I extends DeviceId>(id: I, options?: DeviceOptions[I]): Promise<Device>",
-    );
-    expect(entry("atMost")?.signature).toBe("function atMost(value: number, limit: number): ClaimCheck");
-    expect(entry("SECTOR_BYTES")?.signature).toBe("const SECTOR_BYTES = 32");
-    expect(entry("SimDevice")?.signature).toMatch(
-      /^class SimDevice [^]*\n {2}close\(\): Promise<void>;\n\}$/,
-    );
-    expect(entry("SimOptions")?.signature).toContain("readonly maxSteps?: number;");
-    expect(entry("findRung")?.doc).toBe(
-      "The rung of this name; of its variants too, where they are among the rungs.\n\nThrows UNKNOWN_RUNG",
-    );
   });
 });
 

@@ -3,7 +3,7 @@
  * the commands of examples print (seconds).
  *
  *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
- *                                         "api", "host-api", "errors", "guide" and "examples" for the others
+ *                                         "api", "errors", "guide" and "examples" for the others
  */
 
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,9 +12,8 @@ import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
-import { apiDocuments } from "./api/markdown.ts";
+import { apiDocuments, hostApiBlocks } from "./api/markdown.ts";
 import { errorTable } from "./errors.ts";
-import { apiBlocks } from "./host-api.ts";
 import {
   documents,
   isSameButCommits,
@@ -43,10 +42,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
 /** All tables and charts of what was measured. */
 const TABLES = "h200";
 
-/** The blocks of docs/host-api.md. */
-const HOST_API = "host-api";
-
-/** The documents in docs/api. */
+/** The documents in docs/api, and the lists of what they have in docs/host-api.md. */
 const API = "api";
 
 /** The table of docs/errors.md. */
@@ -54,7 +50,6 @@ const ERRORS = "errors";
 
 const known = [
   API,
-  HOST_API,
   ERRORS,
   TABLES,
   ...EVIDENCE_BLOCKS,
@@ -93,9 +88,7 @@ if (wanted.includes(API)) {
   for (const [file, text] of pages) update(join("docs", "api", file), () => text);
   for (const file of globSync("*.md", { cwd: join(root, "docs", "api") }))
     if (!pages.has(file)) rmSync(join(root, "docs", "api", file));
-}
-if (wanted.includes(HOST_API)) {
-  for (const [name, text] of apiBlocks())
+  for (const [name, text] of hostApiBlocks())
     update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
 }
 if (wanted.includes(ERRORS))

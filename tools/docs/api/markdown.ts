@@ -13,6 +13,7 @@ export const REGENERATE = "npx node tools/docs/docs.ts api";
 
 interface Section {
   readonly title: string;
+  readonly block: string | null;
   /** Of the file, where a topic is one. */
   readonly says: string;
   readonly entries: readonly Entry[];
@@ -51,6 +52,24 @@ export function apiDocuments(): Map<string, string> {
   return documents;
 }
 
+/** The text of each generated block of docs/host-api.md: what a topic has, with links to where it is explained. */
+export function hostApiBlocks(): Map<string, string> {
+  const blocks = filled().flatMap(({ page, sections }) =>
+    sections.flatMap(({ block, entries }): [string, string][] => {
+      if (block === null) return [];
+      const rows = entries
+        .filter(({ exported }) => exported)
+        .map((entry) => {
+          const anchorHere = anchorOf(headingOf(entry));
+          const says = firstSentence(entry.doc).replaceAll("|", "\\|");
+          return `| [\`${entry.name}\`](api/${page.file}.md#${anchorHere}) | ${says} |`;
+        });
+      return [[block, ["| export | is |", "| --- | --- |", ...rows].join("\n")]];
+    }),
+  );
+  return new Map(blocks);
+}
+
 /** All entries by the folder of their package. */
 export const entriesByPackage = (): Map<string, Entry[]> =>
   new Map(
@@ -62,10 +81,11 @@ function filled(): FilledPage[] {
   return PAGES.map((page, index) => {
     const isLast = !PAGES.slice(index + 1).some(({ folder }) => folder === page.folder);
     const sections: Section[] = [];
-    for (const { title, places } of page.topics) {
+    for (const { title, places, block = null } of page.topics) {
       const here = (rest.get(page.folder) ?? []).filter((entry) => isAtSome(entry, page.folder, places));
       take(rest, page.folder, here);
-      if (here.length > 0) sections.push({ title, says: "", entries: byPlaces(here, page.folder, places) });
+      if (here.length > 0)
+        sections.push({ title, block, says: "", entries: byPlaces(here, page.folder, places) });
     }
     if (isLast) sections.push(...byFile(rest.get(page.folder) ?? []));
     return { page, sections };
@@ -107,7 +127,7 @@ function byFile(entries: readonly Entry[]): Section[] {
     const says = firstSentence(header.replace(/^\s*\* ?/gm, "").trim());
     const name = basename(file, ".ts").replaceAll("-", " ");
     const title = name === "index" ? "The package" : name.charAt(0).toUpperCase() + name.slice(1);
-    return { title, says: says === "" ? "" : `${says}.`, entries: exportedFirst(inFile) };
+    return { title, block: null, says: says === "" ? "" : `${says}.`, entries: exportedFirst(inFile) };
   });
 }
 

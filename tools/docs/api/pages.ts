@@ -4,6 +4,8 @@ interface Topic {
   readonly title: string;
   /** Files below the package's src, or folders, which end in a slash. The first topic that has a file takes it. */
   readonly places: readonly string[];
+  /** The generated block of docs/host-api.md that lists the topic. */
+  readonly block?: string;
 }
 
 export interface Page {
@@ -114,11 +116,16 @@ export const PAGES: readonly Page[] = [
       {
         title: "Open a device",
         places: ["open.ts", "cpu/", "webgpu/", "native/", "core/native-options.ts", "core/device-rows.ts"],
+        block: "api-open",
       },
-      { title: "Compile and run", places: ["core/device.ts", "core/buffer.ts"] },
-      { title: "Find mistakes", places: ["sim/", "core/findings.ts", "core/traces.ts", "check/"] },
-      { title: "Count", places: ["core/counters.ts"] },
-      { title: "16-bit floats", places: ["core/half.ts"] },
+      { title: "Compile and run", places: ["core/device.ts", "core/buffer.ts"], block: "api-run" },
+      {
+        title: "Find mistakes",
+        places: ["sim/", "core/findings.ts", "core/traces.ts", "check/"],
+        block: "api-check",
+      },
+      { title: "Count", places: ["core/counters.ts"], block: "api-counters" },
+      { title: "16-bit floats", places: ["core/half.ts"], block: "api-half" },
     ],
   },
   {
@@ -129,9 +136,14 @@ export const PAGES: readonly Page[] = [
       {
         title: "Kernels with choices",
         places: ["plan/tunable.ts", "plan/tunable-kernel.ts"],
+        block: "api-tunable",
       },
-      { title: "Rungs and claims", places: ["core/claims.ts", "plan/rungs.ts", "core/residency.ts"] },
-      { title: "Plans", places: ["plan/"] },
+      {
+        title: "Rungs and claims",
+        places: ["core/claims.ts", "plan/rungs.ts", "core/residency.ts"],
+        block: "api-ladder",
+      },
+      { title: "Plans", places: ["plan/"], block: "api-plans" },
     ],
   },
   {
