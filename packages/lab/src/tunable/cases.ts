@@ -39,8 +39,10 @@ const MEDIUM: readonly (readonly number[])[] = [
   [11, 13, 7, 9, 5],
 ];
 
-/** Operations that the simulator is given for a case with every check. */
-const CHECKED = 2 ** 17;
+/** Operations that the simulator is given for a case with every check: a second or less. */
+const CHECKED = 2 ** 20;
+/** Operations of cases of moderate sizes. */
+const MODERATE = 2 ** 23;
 
 /** Operations of a problem as far as its sizes tell, whoever solves it. */
 export function costOf({ tunable, build }: TunableObjective, problem: Problem): number {
@@ -81,7 +83,7 @@ export function objectiveCaseOf(objective: TunableObjective, seed: number): Case
 
 /** A random case of moderate sizes, whose truth is always worked out. */
 export function mediumCaseOf(objective: TunableObjective, seed: number): Case<TunableShape> {
-  const sizes = mediumSizes(rulesOf(objective));
+  const sizes = within(objective, mediumSizes(rulesOf(objective)), MODERATE);
   const scalars = firstScalars(objective, sizes);
   return caseOf(objective, { kind: "random", sizes, flavour: "normal values", scalars }, seed);
 }
@@ -92,7 +94,9 @@ export const planOf = ({ tunable, build }: TunableObjective, problem: Problem): 
 
 function probesOf(objective: TunableObjective): Probe[] {
   const rules = rulesOf(objective);
-  const [ragged, least, medium] = [raggedSizes(rules), leastSizes(rules), mediumSizes(rules)];
+  const least = leastSizes(rules);
+  const ragged = within(objective, raggedSizes(rules), CHECKED);
+  const medium = within(objective, mediumSizes(rules), MODERATE);
   const first = (sizes: Problem["sizes"]): Problem["scalars"] => firstScalars(objective, sizes);
   const probe = (kind: Case["kind"], sizes: Problem["sizes"], flavour: FlavourName): Probe => ({
     kind,
@@ -116,6 +120,27 @@ function probesOf(objective: TunableObjective): Probe[] {
       })),
     ),
   ];
+}
+
+/** The sizes, or smaller ones where the problem takes more operations: where all pairs of elements meet, for example. */
+function within(
+  objective: TunableObjective,
+  wanted: Record<string, number>,
+  operations: number,
+): Record<string, number> {
+  const rules = rulesOf(objective);
+  let sizes = wanted;
+  for (let share = 0.7; share > 0.01; share *= 0.7) {
+    const scalars = firstScalars(objective, sizes);
+    if (costOf(objective, { sizes, scalars }) <= operations) break;
+    sizes = Object.fromEntries(
+      Object.entries(wanted).map(([name, size]) => [
+        name,
+        nearestSize(rules[name] as SizeRule, Math.max(1, Math.floor(size * share))),
+      ]),
+    );
+  }
+  return sizes;
 }
 
 /** Rules with the objective's sizes in place of the defaults: nothing is verified on larger ones. */

@@ -5,7 +5,7 @@
 
 import { allowedError, deriveSeed, EvolverError, largestMagnitude, Random } from "@evolver/base";
 import type { AnyTypedArray, Plan, Problem, Tunable } from "@evolver/device";
-import { isInteger, scalarTypes, type ElementType } from "@evolver/kernel";
+import { isInteger, ops, scalarTypes, visitNodes, type ElementType } from "@evolver/kernel";
 import type { Truth } from "../study/case.ts";
 
 /** What a truth is worked out from. */
@@ -47,7 +47,8 @@ export function truthOf(request: TruthRequest): Readonly<Record<string, Truth>> 
     const element = elementOf(plan, name);
     if (isInteger(element)) return [name, { values: values.map(wrapped(element)), bound: 0 }];
     const low = Math.max(lows[name] ?? 0, roundingOf(element) * largestMagnitude(values));
-    return [name, { values, bound: Math.max(allowedError(values, low), 4 * SMALLEST_NORMAL) }];
+    const bound = allowedError(values, low, { factor: factorOf(plan) });
+    return [name, { values, bound: Math.max(bound, 4 * SMALLEST_NORMAL) }];
   });
   return Object.fromEntries(truths);
 }
@@ -60,6 +61,20 @@ export function canJudge(request: TruthRequest): boolean {
   const [exact, low] = [evaluate(request, given, false), evaluate(request, given, true)];
   const isFine = (values: Float64Array): boolean => values.every((value) => Math.abs(value) <= LARGEST);
   return [exact, low].every(({ values }) => Object.values(values).every(isFine));
+}
+
+/** FlashAttention-3's factor. */
+const FACTOR = 2;
+/** Functions such as exp may be off by several roundings, of which `round` in a reference counts one. */
+const APPROXIMATE_FACTOR = 4;
+
+function factorOf({ kernels }: Plan): number {
+  let isApproximate = false;
+  for (const { body } of kernels)
+    visitNodes(body, (node) => {
+      isApproximate ||= node.kind === "op" && ops[node.op].approximate === true;
+    });
+  return isApproximate ? APPROXIMATE_FACTOR : FACTOR;
 }
 
 interface Evaluation {
