@@ -36,7 +36,7 @@ export async function openWebgpu(options: WebgpuOptions = {}): Promise<WebgpuDev
   if (!gpu) {
     throw unavailable(
       "this JavaScript engine has no navigator.gpu",
-      "use a browser with WebGPU on a secure page (https or localhost), or Node with the package `webgpu`",
+      'use a browser with WebGPU on a secure page (https or localhost); under Node, openDevice("webgpu") of @evolver/device',
     );
   }
   const { powerPreference = "high-performance" } = options;
