@@ -1,8 +1,9 @@
-/** docs/api is what the source has now, and what users call is explained. */
+/** docs/api and docs/cli.md are what the source has now, and what users call is explained. */
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { cliDocument, REGENERATE_CLI } from "../tools/docs/cli.ts";
 import { replaceGenerated } from "../tools/docs/markdown.ts";
 import { firstSentence, markdownOf } from "../tools/docs/api/doc.ts";
 import type { Entry } from "../tools/docs/api/entries.ts";
@@ -14,6 +15,13 @@ const packages = entriesByPackage();
 
 const entry = (from: string, wanted: string): Entry | undefined =>
   packages.get(from)?.find(({ name, exported }) => exported && name === wanted);
+
+it("docs/cli.md has every command as --help says it", async () => {
+  const text = readFileSync(join(folder, "..", "cli.md"), "utf8");
+  expect(text === (await cliDocument()), `docs/cli.md is old: run ${REGENERATE_CLI}`).toBe(true);
+  expect(text).toMatch(/^## evolver evolve$[^]*?\| `--cycles <n>` \| cycles to run \| 6 \|$/m);
+  expect(text).toMatch(/^## evolver evidence collect$/m);
+});
 
 describe("docs/api", () => {
   it.each([...documents])("has %s as the source gives it", (file, text) => {

@@ -3,7 +3,7 @@
  * the commands of examples print (seconds).
  *
  *     node tools/docs/docs.ts [name ...]     only these generated blocks; "h200" for all that are made from evidence/h200,
- *                                         "api", "errors", "guide" and "examples" for the others
+ *                                         "api", "cli", "errors", "guide" and "examples" for the others
  */
 
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { attentionEvidence } from "@evolver/attention/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { apiDocuments, hostApiBlocks } from "./api/markdown.ts";
+import { cliDocument } from "./cli.ts";
 import { errorTable } from "./errors.ts";
 import {
   documents,
@@ -45,11 +46,15 @@ const TABLES = "h200";
 /** The documents in docs/api, and the lists of what they have in docs/host-api.md. */
 const API = "api";
 
+/** docs/cli.md. */
+const CLI = "cli";
+
 /** The table of docs/errors.md. */
 const ERRORS = "errors";
 
 const known = [
   API,
+  CLI,
   ERRORS,
   TABLES,
   ...EVIDENCE_BLOCKS,
@@ -90,6 +95,10 @@ if (wanted.includes(API)) {
     if (!pages.has(file)) rmSync(join(root, "docs", "api", file));
   for (const [name, text] of hostApiBlocks())
     update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
+}
+if (wanted.includes(CLI)) {
+  const text = await cliDocument();
+  update(join("docs", "cli.md"), () => text);
 }
 if (wanted.includes(ERRORS))
   update(join("docs", "errors.md"), (markdown) => replaceGenerated(markdown, ERRORS, errorTable(), false));

@@ -1,3 +1,3 @@
 /** The command line as a function, for tests and for programs that embed it. */
 
-export { main } from "./main.ts";
+export { commandLine, main } from "./main.ts";

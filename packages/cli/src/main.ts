@@ -54,6 +54,10 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Every command with its options, as `--help` shows them where no study is named. */
+export const commandLine = (): Promise<Command> =>
+  buildProgram({ args: [], finish: () => {} }, Object.keys(commands));
+
 async function buildProgram(context: CommandContext, names: readonly string[]): Promise<Command> {
   const program = new Command(PROGRAM)
     .description(
@@ -102,7 +106,7 @@ function helpOf([name, ...rest]: readonly string[]): readonly string[] {
 }
 
 async function commandsWithOption(option: string): Promise<string[]> {
-  const program = await buildProgram({ args: [], finish: () => {} }, Object.keys(commands));
+  const program = await commandLine();
   const has = (command: Command): boolean =>
     command.options.some(({ long }) => long === option) || command.commands.some(has);
   return program.commands.filter(has).map((command) => command.name());
