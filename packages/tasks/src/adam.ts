@@ -22,7 +22,10 @@ export const adam = kernel(
     // `rate` and `scale` correct for averages that began with 0: rate = 10⁻³ / (1 − β₁^step), scale = 1 / √(1 − β₂^step).
     params: { p: changed, g: buffer(f32), m: changed, v: changed, n: u32, rate: f32, scale: f32 },
     tune: { threads: [128, 256, 512, 1024], width: [1, 2, 4], loads: [1, 2, 4] },
-    variants: { fast: { threads: 256, width: 4, loads: 2 } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 2 },
+      single: { threads: 256, width: 4, loads: 1 },
+    },
     sizes: { n: 1 << 24 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ n }, choices) => ({

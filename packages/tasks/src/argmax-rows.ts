@@ -14,7 +14,11 @@ export const argmaxRows = kernel(
   {
     params: { x: buffer(f32), y: buffer(u32, "write"), rows: u32, columns: u32 },
     tune: streamTune,
-    variants: { fast: { threads: 256, width: 4, loads: 4 } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 4 },
+      smaller: { threads: 128, width: 4, loads: 8 },
+      alone: { threads: 256, team: "subgroup", width: 4, loads: 8 },
+    },
     sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({

@@ -22,7 +22,11 @@ export const biasGelu = kernel(
       height: [1, 2, 4, 8, 16],
       by: ["tanh", "exp2"],
     },
-    variants: { fast: { threads: 256, width: 4, height: 8, by: "exp2" } },
+    variants: {
+      fast: { threads: 256, width: 4, height: 8, by: "exp2" },
+      lower: { threads: 256, width: 4, height: 4, by: "exp2" },
+      lowest: { threads: 512, width: 4, height: 2, by: "exp2" },
+    },
     sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, { threads, width, height }) => ({
@@ -43,11 +47,9 @@ export const biasGelu = kernel(
     const left = gpu.workgroupId.x.mul(threads * width);
     const top = gpu.workgroupId.y.mul(height);
     byWidth(gpu, columns, { width, loads: 1 }, ({ width: fitting }) => {
-      for (let k = 0; k < width / fitting; k++) {
-        const column = gpu.localIndex
-          .add(k * threads)
-          .mul(fitting)
-          .add(left);
+      // As many turns as vectors have elements, where single ones take their place.
+      gpu.for({ from: 0, to: width / fitting }, (turn) => {
+        const column = turn.mul(threads).add(gpu.localIndex).mul(fitting).add(left);
         gpu.if(column.lt(columns), () => {
           const shift = readVector(bias, column, fitting);
           const compute = (first: U32, count: number): void => {
@@ -67,7 +69,7 @@ export const biasGelu = kernel(
             () => gpu.for({ from: top, to: rows }, (row) => compute(row, 1)),
           );
         });
-      }
+      });
     });
   },
 );

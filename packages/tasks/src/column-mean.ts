@@ -81,7 +81,11 @@ const LAST = { threads: 256, width: 1, loads: 8 } as const;
 export const columnMean = tunable("columnMean", {
   sizes: { rows: 8192, columns: 4096 },
   tune: { ...tune, chunks: [1, 4, 16, 32, 64, 128, 256] },
-  variants: { fast: { threads: 256, width: 4, loads: 8, chunks: 64 } },
+  variants: {
+    fast: { threads: 256, width: 4, loads: 8, chunks: 64 },
+    "few chunks": { threads: 512, width: 4, loads: 8, chunks: 16 },
+    "one launch": { threads: 1024, width: 1, loads: 16, chunks: 1 },
+  },
   plan({ rows, columns }, { chunks, ...choices }, build) {
     const height = Math.ceil(rows / chunks);
     const used = Math.ceil(rows / height);

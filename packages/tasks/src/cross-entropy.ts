@@ -24,7 +24,11 @@ export const crossEntropy = kernel(
       columns: u32,
     },
     tune: streamTune,
-    variants: { fast: { threads: 512, width: 4, loads: 4 } },
+    variants: {
+      fast: { threads: 512, width: 4, loads: 4 },
+      larger: { threads: 1024, width: 4, loads: 4 },
+      deeper: { threads: 256, width: 4, loads: 8 },
+    },
     sizes: { rows: 2048, columns: 32768 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, choices, build) => ({

@@ -13,7 +13,10 @@ export const embedding = kernel(
   {
     params: { table: buffer(f32), ids: buffer(u32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: streamTune,
-    variants: { fast: { threads: 256, team: "subgroup", width: 4, loads: 8 } },
+    variants: {
+      fast: { threads: 256, team: "subgroup", width: 4, loads: 8 },
+      together: { threads: 128, team: "workgroup", width: 4, loads: 2 },
+    },
     sizes: { rows: 32768, columns: 1024, vocabulary: 32768 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns, vocabulary }, choices, build) => ({

@@ -35,7 +35,11 @@ const partialHuber = kernel(
 export const huberLoss = tunable("huberLoss", {
   sizes: { n: 1 << 25 },
   tune: totalTune,
-  variants: { fast: { threads: 256, width: 4, loads: 4, groups: 2048 } },
+  variants: {
+    fast: { threads: 256, width: 4, loads: 4, groups: 2048 },
+    resident: { threads: 512, width: 4, loads: 4, groups: 512 },
+    many: { threads: 256, width: 4, loads: 4, groups: 4096 },
+  },
   plan: ({ n }, { groups, ...choices }, build) =>
     buildPlan(build)
       .input("x", f32, n)

@@ -15,7 +15,11 @@ export const rmsNorm = kernel(
   {
     params: { x: buffer(f32), w: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: rowTune,
-    variants: { fast: { threads: 256, width: 4, loads: 4, held: "yes" } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 4, held: "yes" },
+      larger: { threads: 512, width: 4, loads: 2, held: "yes" },
+      smaller: { threads: 128, width: 4, loads: 8, held: "yes" },
+    },
     sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices, build) {

@@ -24,7 +24,11 @@ const partialSum = kernel(
 export const sum = tunable("sum", {
   sizes: { n: 1 << 26 },
   tune: totalTune,
-  variants: { fast: { threads: 256, width: 4, loads: 8, groups: 2048 } },
+  variants: {
+    fast: { threads: 256, width: 4, loads: 8, groups: 2048 },
+    resident: { threads: 512, width: 4, loads: 8, groups: 512 },
+    many: { threads: 256, width: 4, loads: 4, groups: 4096 },
+  },
   plan: ({ n }, { groups, ...choices }, build) =>
     buildPlan(build)
       .input("x", f32, n)

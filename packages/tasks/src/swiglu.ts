@@ -12,7 +12,11 @@ export const swiglu = kernel(
   {
     params: { a: buffer(f32), b: buffer(f32), y: buffer(f32, "write"), n: u32 },
     tune: { threads: [128, 256, 512, 1024], width: [1, 2, 4], loads: [1, 2, 4, 8], by: ["exp", "exp2"] },
-    variants: { fast: { threads: 256, width: 4, loads: 4, by: "exp2" } },
+    variants: {
+      fast: { threads: 256, width: 4, loads: 4, by: "exp2" },
+      fewer: { threads: 256, width: 4, loads: 2, by: "exp2" },
+      single: { threads: 512, width: 4, loads: 1, by: "exp2" },
+    },
     sizes: { rows: 8192, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example({ rows, columns }, choices) {
