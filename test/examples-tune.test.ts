@@ -48,7 +48,7 @@ const examples: readonly Example[] = [
   {
     file: "softmax.ts",
     subject: softmax as unknown as Kernel<Params, Tune>,
-    sizes: { rows: 512, columns: 1024 },
+    sizes: { rows: 256, columns: 2048 },
     choices: { threads: 128, unroll: 2, kept: "exponentials" },
     speedup: 1.5,
   },

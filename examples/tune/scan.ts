@@ -140,7 +140,7 @@ export const runningSums = tunable("runningSums", {
   },
   reference({ x }, _sizes, round) {
     let sum = 0;
-    return { y: x!.map((value) => (sum = round(sum + value))) };
+    return { y: x.map((value) => (sum = round(sum + value))) };
   },
   work: ({ n }) => ({ flops: n }),
 });

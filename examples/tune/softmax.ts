@@ -16,7 +16,7 @@ export const softmax = kernel(
   {
     params: { x: buffer(f32), y: buffer(f32, "write"), rows: u32, columns: u32 },
     tune: { threads: [64, 128, 256, 512], unroll: [1, 2, 4], kept: ["no", "row", "exponentials"] },
-    sizes: { rows: 1024, columns: 1024 },
+    sizes: { rows: 1024, columns: 4096 },
     workgroup: ({ tune }) => [tune.threads],
     example: ({ rows, columns }, { kept }) => {
       if (kept !== "no" && columns > ROOM)
