@@ -1,29 +1,35 @@
 /** Sums of float32 in blocks, and blocks of blocks: each sum of so many terms is rounded on its own, one after another. */
 
-/** Keys of a row, and how many terms of them are added one after another. */
-interface Blocks {
-  readonly begin: number;
-  readonly end: number;
-  readonly block: number;
+/** How terms are added: so many one after another, then so many of the sums of those, and again of the sums of those. */
+export interface Summation {
+  readonly terms: number;
+  readonly sums: number;
 }
 
-/** Keys per part where a sum has at most `block` parts, of which each again is a sum of such parts or of single terms. */
-function partOf({ begin, end, block }: Blocks): number {
-  let part = block;
-  while (part * block < end - begin) part *= block;
+/** Keys of a row, and how their terms are added. */
+interface Blocks extends Summation {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Keys per part where a sum has at most `sums` parts, of which each again is a sum of such parts or of single terms. */
+function partOf({ begin, end, terms, sums }: Blocks): number {
+  let part = terms;
+  while (part * sums < end - begin) part *= sums;
   return part;
 }
 
 /** The sum of a row's weights. */
-export function sum32(weights: Float32Array, begin: number, end: number, block: number): number {
+export function sum32(weights: Float32Array, blocks: Blocks): number {
+  const { begin, end, terms } = blocks;
   let sum = 0;
-  if (end - begin <= block) {
+  if (end - begin <= terms) {
     for (let j = begin; j < end; j++) sum = Math.fround(sum + weights[j]!);
     return sum;
   }
-  const part = partOf({ begin, end, block });
+  const part = partOf(blocks);
   for (let j = begin; j < end; j += part)
-    sum = Math.fround(sum + sum32(weights, j, Math.min(j + part, end), block));
+    sum = Math.fround(sum + sum32(weights, { ...blocks, begin: j, end: Math.min(j + part, end) }));
   return sum;
 }
 
@@ -32,13 +38,14 @@ export function accumulateBlocks32(
   weights: Float32Array,
   values: Float32Array,
   out: Float32Array,
-  { begin, end, block }: Blocks,
+  blocks: Blocks,
 ): void {
-  if (end - begin <= block) return accumulateRow32(weights, values, out, begin, end);
-  const part = partOf({ begin, end, block });
+  const { begin, end, terms } = blocks;
+  if (end - begin <= terms) return accumulateRow32(weights, values, out, begin, end);
+  const part = partOf(blocks);
   for (let j = begin; j < end; j += part) {
     const sums = new Float32Array(out.length);
-    accumulateBlocks32(weights, values, sums, { begin: j, end: Math.min(j + part, end), block });
+    accumulateBlocks32(weights, values, sums, { ...blocks, begin: j, end: Math.min(j + part, end) });
     for (let d = 0; d < out.length; d++) out[d] = out[d]! + sums[d]!;
   }
 }

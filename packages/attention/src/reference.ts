@@ -4,7 +4,7 @@
  * computed first, then its softmax, then its output.
  */
 
-import { accumulateBlocks32, sum32 } from "./blocked-sums.ts";
+import { accumulateBlocks32, sum32, type Summation } from "./blocked-sums.ts";
 import { math } from "@evolver/kernel";
 import type { AttentionProblem, AttentionShape, Mask, Strides } from "./problem.ts";
 import { elementCount, extentsOf } from "./tensor.ts";
@@ -86,14 +86,14 @@ export interface LowOptions {
   readonly firstDim?: number;
   /** Sums over the visible keys begin with this one of them, and wrap round; 0 by default. */
   readonly firstKey?: number;
-  /** Terms that are added one after another, and sums of so many; 1024 by default. */
-  readonly block?: number;
+  /** How sums over the keys go; 1024 terms, and 1024 sums of so many, by default. */
+  readonly summation?: Summation;
   /** Only these rows of the dense [batch, headsQ, seqQ]; the others are left as if they saw no key. All by default. */
   readonly rows?: ReadonlySet<number>;
 }
 
-/** Terms that a plain kernel may well add one after another, where nothing else is asked for. */
-const BLOCK = 1024;
+/** What a plain kernel may well add one after another, where nothing else is asked for. */
+const SUMMATION: Summation = { terms: 1024, sums: 1024 };
 
 /**
  * Plain attention in float32: every operation is rounded, and K is scaled instead of Q, so that it rounds differently from a kernel
@@ -105,7 +105,7 @@ export function lowAttention(
   inputs: AttentionInputs,
   options: LowOptions = {},
 ): AttentionResult<Float32Array> {
-  const { firstDim = 0, firstKey = 0, block = BLOCK, rows: chosen } = options;
+  const { firstDim = 0, firstKey = 0, summation = SUMMATION, rows: chosen } = options;
   const { shape, mask } = problem;
   const { dim, seqK } = shape;
   const { fround } = Math;
@@ -130,11 +130,15 @@ export function lowAttention(
         largest = math.max(largest, scores[j] as number);
       }
       for (let j = begin; j < end; j++) scores[j] = math.exp(fround((scores[j] as number) - largest));
-      const sum = fround(sum32(scores, split, end, block) + sum32(scores, begin, split, block));
+      const [later, earlier] = [
+        { ...summation, begin: split, end },
+        { ...summation, begin, end: split },
+      ];
+      const sum = fround(sum32(scores, later) + sum32(scores, earlier));
       for (let j = begin; j < end; j++) scores[j] = fround((scores[j] as number) / sum);
       const out = result.o.subarray(index * dim, (index + 1) * dim);
-      accumulateBlocks32(scores, values, out, { begin: split, end, block });
-      accumulateBlocks32(scores, values, out, { begin, end: split, block });
+      accumulateBlocks32(scores, values, out, later);
+      accumulateBlocks32(scores, values, out, earlier);
       result.lse[index] = largest + math.log(sum);
     }
   });

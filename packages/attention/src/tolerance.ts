@@ -9,10 +9,15 @@
  * would allow every kernel as much. `low` adds at most 1024 terms one after another, then the sums of so many, as a blocked
  * sum does (Blanchard, Higham and Mary 2020, "A class of fast and accurate summation algorithms"). So the bound does not grow with
  * the keys, and says nothing about how a kernel has to add: only that long rows need better than one sequence.
+ *
+ * Where a few keys have nearly all of the weight, most of a block's terms are too small to round anything: the longer the
+ * blocks, the smaller the error. But each of their sums rounds what stands already, and a kernel that goes tile by tile has many
+ * such sums. With values far from zero, that error is all there is to see. So every second order is a kernel's: tiles of 64.
  */
 
 import { allowedError, EvolverError, largestMagnitude } from "@evolver/base";
 import type { AttentionProblem } from "./problem.ts";
+import type { Summation } from "./blocked-sums.ts";
 import { lowAttention, referenceAttention } from "./reference.ts";
 import type { AttentionInputs, AttentionResult } from "./reference.ts";
 import { extentsOf, forEachRow, spanOf, unflatten } from "./tensor.ts";
@@ -59,8 +64,13 @@ const SENSITIVE_ROWS = 256;
 /** The same where the truth is known for some rows only, and every second counts. */
 const SENSITIVE_CHOSEN_ROWS = 32;
 const SUMMATION_ORDERS = 8;
-/** Terms that `low` adds one after another: each order of summation takes the next. */
-const BLOCKS = [1024, 512, 768, 256];
+/** As a kernel that adds up tiles does. */
+const TILES: Summation = { terms: 64, sums: 256 };
+/** How `low` adds up over the keys: each order of summation takes the next. */
+const SUMMATIONS: readonly Summation[] = [1024, 512, 768, 256].flatMap((block) => [
+  { terms: block, sums: block },
+  TILES,
+]);
 /** A few rows are few samples: problems of up to this many rows get four times as many orders of summation. */
 const FEW_ROWS = 32;
 
@@ -84,8 +94,13 @@ export function attentionTruth(
   const rows = new Set([first.o, first.lse].flatMap((errors) => sensitiveRows(errors, candidates, count)));
   const orders = (chosen?.size ?? reference.lse.length) <= FEW_ROWS ? 4 * SUMMATION_ORDERS : SUMMATION_ORDERS;
   for (let order = 1; order < orders; order++) {
-    const block = BLOCKS[order % BLOCKS.length] as number;
-    const again = lowAttention(problem, inputs, { firstDim: order * 5, firstKey: order * 3, block, rows });
+    const summation = SUMMATIONS[order % SUMMATIONS.length] as Summation;
+    const again = lowAttention(problem, inputs, {
+      firstDim: order * 5,
+      firstKey: order * 3,
+      summation,
+      rows,
+    });
     const errors = rowErrors(again, reference, rows);
     lowError = Math.max(lowError, largestMagnitude(errors.o));
     lowLseError = Math.max(lowLseError, largestMagnitude(errors.lse));

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import {
+  attention,
   attentionTruth,
   compareAttention,
   compareWithTruth,
@@ -11,6 +12,7 @@ import {
   toStrided,
 } from "@evolver/attention";
 import type { AttentionInputs, AttentionProblem } from "@evolver/attention";
+import { openDevice } from "@evolver/device";
 import { inFull } from "../../../test/support/full.ts";
 import { requireData } from "../../../test/support/optional.ts";
 import { GOLDEN_FILES, LAYER_FILES, loadGoldenCases, loadLayer } from "./support/golden.ts";
@@ -274,6 +276,45 @@ describe("rows of many keys", () => {
       if (seqK > 8192) expect(passes({ add: (values) => sum(values, Infinity) })).toBe(false);
     });
   });
+});
+
+describe("values far from zero, and a few keys that have nearly all of the weight", () => {
+  const DIM = 8;
+  const cases: readonly (readonly [keys: number, seed: number, about: number])[] = inFull(
+    [9000, 16_000, 20_000].flatMap((seqK) => [1, 2, 3, 4, 5, 6].map((seed) => [seqK, seed, 3] as const)),
+    [
+      [20_000, 5, 3],
+      [16_000, 3, 30],
+    ],
+  );
+
+  /** Tile by tile, as kernels go: whether sums of tiles are rounded to more or fewer bits decides. */
+  it.each(cases)(
+    "%i keys, seed %i, values about %i: tiles pass, and coarser sums do not",
+    async (seqK, seed, about) => {
+      const problem = denseProblem(
+        { batch: 1, headsQ: 1, headsKv: 1, seqQ: 2, seqK, dim: DIM },
+        { scale: 3 },
+      );
+      const { q, k, v } = randomInputs(problem, { seed });
+      const inputs = { q, k, v: v.map((value) => value + about) };
+      const truth = attentionTruth(problem, inputs);
+      const device = await openDevice("cpu");
+      const tensor = (data: Float32Array, rows: number) => ({ data, shape: [1, 1, rows, DIM] });
+      for (const kernel of ["k03", "k11", "k12"]) {
+        const given = { q: tensor(q, 2), k: tensor(k, seqK), v: tensor(inputs.v, seqK) };
+        const { o, lse } = await attention(device, { ...given, scale: 3, lse: true, kernel });
+        const { pass, error, bound } = compareWithTruth(problem, truth, { o, lse });
+        expect(pass, `${kernel}: ${error} of ${bound}`).toBe(true);
+        // About one part in 100,000 of the values.
+        const off = o.map((value) => value * (1 + 1e-5));
+        expect(compareWithTruth(problem, truth, { o: off, lse }).pass, kernel).toBe(false);
+      }
+      await device.close();
+      // What the bound may be of the values: some ten roundings.
+      expect(truth.bound / (about + 3)).toBeLessThan(5e-6);
+    },
+  );
 });
 
 describe("a comparison", () => {
