@@ -280,7 +280,7 @@ describe("rows of many keys", () => {
 
 describe("values far from zero, and a few keys that have nearly all of the weight", () => {
   const DIM = 8;
-  const cases: readonly (readonly [keys: number, seed: number, about: number])[] = inFull(
+  const cases = inFull<readonly (readonly [keys: number, seed: number, about: number])[]>(
     [9000, 16_000, 20_000].flatMap((seqK) => [1, 2, 3, 4, 5, 6].map((seed) => [seqK, seed, 3] as const)),
     [
       [20_000, 5, 3],
