@@ -64,6 +64,15 @@ describe("docs/api", () => {
     expect(hidden.map(({ name }) => name)).not.toContain("Recorder");
   });
 
+  it.each(["kernel", "device", "attention", "softmax", "machine", "lab"])(
+    "has a docstring of everything that %s exports",
+    (folder) => {
+      const exported = packages.get(folder)?.filter((entry) => entry.exported) ?? [];
+      const bare = exported.filter(({ doc }) => doc === "").map(({ name, file }) => `${name} in ${file}`);
+      expect(bare, `write a docstring before each, then run ${REGENERATE}`).toEqual([]);
+    },
+  );
+
   it("writes tags as a list", () => {
     expect(
       markdownOf("A sum.\n\n@param x in ms\n@returns it\n@throws EvolverError SOME_CODE where\nit fails"),

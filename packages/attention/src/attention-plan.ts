@@ -16,6 +16,7 @@ export type AttentionBufferTypes = {
   readonly lse: "f32";
 };
 
+/** What `attentionPlan` builds for. */
 export interface AttentionPlanOptions
   extends PlanBuild, Pick<PlanOptions, "machine" | "persistentWorkgroups" | "keys"> {
   /** Whether the logarithms of the sums are written (the default); if not, `lse` is scratch of one element. */

@@ -22,6 +22,7 @@ export interface AttentionTensor {
   readonly strides?: Strides;
 }
 
+/** What `attention` takes: tensors with their mask, scale and softcap. */
 export interface AttentionOptions extends ScoreOptions {
   /** [batch, headsQ, seqQ, dim] */
   readonly q: AttentionTensor;
@@ -45,6 +46,7 @@ export interface AttentionIntoOptions extends Omit<AttentionOptions, "lse"> {
   readonly lse?: DeviceBuffer<"f32">;
 }
 
+/** What `attention` gives. */
 export interface AttentionResults {
   /** [batch, headsQ, seqQ, dim], at `outputStrides`; elements between strided ones are 0. */
   readonly o: Float32Array;

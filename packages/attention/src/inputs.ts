@@ -15,6 +15,7 @@ import { elementCount, extentsOf, toStrided } from "./tensor.ts";
  */
 export type Distribution = "normal" | "outlier" | "deep" | "flat";
 
+/** All kinds of data that `randomInputs` draws. */
 export const DISTRIBUTIONS: readonly Distribution[] = ["normal", "outlier", "deep", "flat"];
 
 /** Inputs as a launch takes them. */
@@ -24,6 +25,7 @@ export interface FloatInputs {
   readonly v: Float32Array;
 }
 
+/** How inputs are drawn. The same seed gives the same data. */
 export interface InputOptions {
   readonly seed: number;
   readonly distribution?: Distribution;

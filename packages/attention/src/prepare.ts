@@ -33,6 +33,7 @@ export interface AttentionBuffers {
   readonly lse?: DeviceBuffer<"f32">;
 }
 
+/** Attention on buffers of a device, compiled and ready to run any number of times. */
 export interface PreparedAttention {
   /** The kernel that was taken; null where the output is empty and nothing runs. */
   readonly point: FlashPoint | null;

@@ -27,6 +27,7 @@ export type Mask =
 /** Elements between neighbours along batch, head, sequence and dim. */
 export type Strides = readonly [batch: number, head: number, sequence: number, dim: number];
 
+/** Attention to be computed: o = softmax(scale · q·kᵀ + mask) · v, with the shape and the strides of its tensors. */
 export interface AttentionProblem {
   readonly shape: AttentionShape;
   readonly mask: Mask;

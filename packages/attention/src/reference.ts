@@ -81,6 +81,7 @@ export function referenceAttention(
   return result;
 }
 
+/** In what order the reference in the kernel's own precision adds. */
 export interface LowOptions {
   /** Sums over the head dimension begin here and wrap round; 0 by default. */
   readonly firstDim?: number;

@@ -5,6 +5,7 @@
 
 import { assertNever, EvolverError } from "@evolver/base";
 
+/** The element types of safetensors files that are read. */
 export type SafetensorsDtype = "F64" | "F32" | "F16" | "BF16" | "I32" | "U32";
 
 /** A tensor as read. Half-precision values are widened to float32, exactly; `dtype` says what the file holds. */
@@ -14,12 +15,14 @@ export interface SafetensorsTensor {
   readonly data: Float32Array | Float64Array | Int32Array | Uint32Array;
 }
 
+/** What a safetensors file has. */
 export interface Safetensors {
   /** By name. */
   readonly tensors: ReadonlyMap<string, SafetensorsTensor>;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** A tensor for a safetensors file; its elements are dense, outermost dimension first. */
 export interface TensorToWrite {
   readonly shape: readonly number[];
   readonly data: Float32Array | Float64Array | Int32Array | Uint32Array;

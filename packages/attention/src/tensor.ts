@@ -9,6 +9,7 @@ import type { AttentionShape, Strides } from "./problem.ts";
 /** [batch, heads, sequence, dim] */
 export type Extents = readonly [batch: number, heads: number, sequence: number, dim: number];
 
+/** The tensors of attention. */
 export type TensorName = "q" | "k" | "v" | "o";
 
 /** The extents of the four tensors of an attention problem. */
@@ -25,6 +26,7 @@ export function denseProblemStrides(shape: AttentionShape): Readonly<Record<Tens
   return { q, k, v: k, o: q };
 }
 
+/** The number of elements of a tensor with these extents. */
 export function elementCount(extents: Extents): number {
   return extents[0] * extents[1] * extents[2] * extents[3];
 }

@@ -47,6 +47,7 @@ export interface ComparedElement {
   readonly expected: number;
 }
 
+/** Results beside the reference: the errors, and the largest ones that pass. */
 export interface AttentionComparison {
   readonly pass: boolean;
   /** The largest absolute error of o; Infinity where o is not a finite number. 0 where there is nothing to compare. */

@@ -5,6 +5,7 @@ import type { AttentionProblem, AttentionShape, Mask, Strides } from "./problem.
 import { denseProblemStrides, extentsOf } from "./tensor.ts";
 import type { Extents, TensorName } from "./tensor.ts";
 
+/** The largest head dimension. */
 export const MAX_DIM = 256;
 /** Extents and strides are 32-bit arguments of the kernels; offsets made of them are not limited. */
 const MAX_EXTENT = 2 ** 31 - 1;
@@ -23,6 +24,7 @@ export interface ScoreOptions {
   readonly softcap?: number | undefined;
 }
 
+/** What a problem has beside its shape. */
 export interface ProblemOptions extends ScoreOptions {
   /** Of tensors that are not densely packed. */
   readonly strides?: { readonly [tensor in TensorName]?: Strides | undefined } | undefined;

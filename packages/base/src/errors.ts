@@ -23,6 +23,10 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/**
+ * An error with a stable code that says what is wrong, where, and what to do. All errors that the packages throw on
+ * purpose are of this class.
+ */
 export class EvolverError extends Error {
   readonly code: string;
   /** The message without places and hint. */

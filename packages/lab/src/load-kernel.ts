@@ -8,6 +8,7 @@ import type { SourceLocation } from "@evolver/base";
 import { Kernel, siteOfThrown } from "@evolver/kernel";
 import { checkReadable } from "./study/read-input.ts";
 
+/** A kernel and the name that its file exports it under. */
 export interface NamedKernel {
   readonly exportName: string;
   readonly kernel: Kernel;

@@ -11,6 +11,7 @@ let registered = false;
 /** Whether Node runs TypeScript, and has hooks in the same thread: 22.18 and newer. */
 export const runsTypeScript = Boolean(process.features.typescript) && "registerHooks" in module;
 
+/** From now on, files anywhere import the packages of this installation, so that their kernels are instances of our `Kernel`. */
 export function resolveOwnPackages(): void {
   if (registered) return;
   registered = true;

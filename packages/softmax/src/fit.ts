@@ -20,6 +20,7 @@ export const DEFAULT_LIMITS: RowLimits = Object.freeze({
 /** Elements of a row that an invocation keeps in registers at most, with room for what it computes. */
 const MOST_HELD = 64;
 
+/** How a kernel divides a row among lanes. */
 export interface Geometry {
   /** Elements that a read takes: as many as the point says, or what divides the columns. */
   readonly vector: 1 | 2 | 4;
@@ -33,6 +34,7 @@ export interface Geometry {
   readonly rowsPerWorkgroup: number;
 }
 
+/** The geometry of a point's kernel, for a problem and a subgroup width. */
 export function geometryOf(point: RowPoint, { columns }: RowProblem, subgroup: number): Geometry {
   let vector = point.vector;
   while (columns % vector !== 0) vector /= 2;

@@ -6,8 +6,10 @@
 /** With one row each in the reference, in the kernel and in the self-tests. */
 export const rowOperations = ["softmax", "layerNorm"] as const;
 
+/** What is done with each row. */
 export type RowOperation = (typeof rowOperations)[number];
 
+/** A matrix, rows one after another, and what is done with each row. */
 export interface RowProblem {
   readonly operation: RowOperation;
   readonly rows: number;

@@ -51,6 +51,7 @@ export function referenceRows({ operation, rows, columns }: RowProblem, x: Float
   return result;
 }
 
+/** The right results in float64, with the largest error that passes. */
 export interface RowTruth {
   readonly values: Float64Array;
   /** The largest absolute error that passes. */

@@ -22,6 +22,7 @@ export interface ColumnRuns {
   readonly chunks: number;
 }
 
+/** How a kernel divides its work among workgroups, subgroups and lanes. */
 export interface Geometry {
   readonly dim: number;
   /** Invocations per subgroup. */

@@ -11,6 +11,7 @@ import type { FlashPoint } from "./space.ts";
 import { schedules } from "./axes/schedule/index.ts";
 import { LONGEST_SUM } from "./sums.ts";
 
+/** The geometry of a point's kernel, for a head dimension and a subgroup width. */
 export function geometryOf(point: FlashPoint, dim: number, subgroup: number): Geometry {
   const { queryRows, rowsPerSubgroup, keyRows, keysPerLane, depth } = point;
   const keyLanes = keyLanesOf(point, subgroup);

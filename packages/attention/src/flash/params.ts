@@ -19,6 +19,7 @@ export const flashParams = {
   persistent: { ...common, ...queueParams, tiles: buffer(atomic(u32)) },
 } as const;
 
+/** The parameters of a kernel of flash attention. */
 export type FlashParams = (typeof flashParams)[keyof typeof flashParams];
 export type FlashSymbols = Symbols<FlashParams>;
 export type QueueSymbols = Symbols<(typeof flashParams)["persistent"]>;

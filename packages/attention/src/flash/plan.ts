@@ -19,6 +19,7 @@ import { scalarsOf, type Scalars } from "./scalars.ts";
 import { longestRow, totalsFor } from "./sums.ts";
 import { specialise, type Specialisation } from "./specialise.ts";
 
+/** What `planAttention` makes a kernel for. */
 export interface PlanOptions {
   /** The subgroup width that the kernel will be built for. */
   readonly subgroup: number;
@@ -35,6 +36,7 @@ export interface PlanOptions {
   readonly machine?: MachineFacts | undefined;
 }
 
+/** A kernel of flash attention and its launch. */
 export interface AttentionPlan {
   /**
    * Takes the buffers q, k, v (read), o (written) and lse (written; any buffer of one element where the plan does not

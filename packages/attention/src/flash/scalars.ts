@@ -52,6 +52,7 @@ export const queueParams = {
 
 type Values<P> = { readonly [K in keyof P]: number };
 
+/** The values of the scalar parameters. */
 export type Scalars = Values<typeof scalarParams> & (Values<typeof queueParams> | object);
 export type ScalarSymbols = Symbols<typeof scalarParams>;
 

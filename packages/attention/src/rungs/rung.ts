@@ -12,6 +12,7 @@ export interface ClaimCase {
   readonly persistentWorkgroups?: number;
 }
 
+/** A step of the ladder: a point of the space, what it teaches, and its claims. */
 export interface AttentionRung extends Rung<FlashPoint> {
   /** What this rung's claims are proved on, with the counters of all rungs in them; `claimProblem` if left out. */
   readonly claimCase?: ClaimCase;

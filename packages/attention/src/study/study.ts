@@ -158,6 +158,7 @@ class OpenAttention implements OpenStudy<FlashPoint, AttentionCaseShape> {
   }
 }
 
+/** The study of attention, for the lab. */
 export const study: Study<FlashPoint, AttentionCaseShape> = {
   id: "attention",
   title: "Flash attention, forward, f32",

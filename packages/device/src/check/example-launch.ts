@@ -23,6 +23,7 @@ import {
 import type { AnyTypedArray, Device, DeviceBuffer } from "../core/device.ts";
 import { inMixedOrder, randomValues } from "./made-up-contents.ts";
 
+/** What is known of a launch before the rest is guessed. */
 export interface LaunchOptions {
   /** Workgroups on x, y, z. */
   readonly workgroups: readonly number[] | null;
@@ -37,6 +38,7 @@ export interface LaunchOptions {
 /** Each number below the length once, in mixed order; or zeros alone. */
 type MadeUpIntegers = "mixed" | "zeros";
 
+/** A launch for `checkKernel`, with what of it was guessed. */
 export interface CheckLaunch {
   readonly workgroups: readonly [number, number, number];
   /** What each argument is, for the report: a value, or a buffer's length. */

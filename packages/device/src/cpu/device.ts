@@ -37,7 +37,7 @@ export class CpuDevice implements Device, CpuHost {
   readonly id = "cpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = deviceRows.cpu.forwardProgress;
+  readonly forwardProgress: boolean = deviceRows.cpu.forwardProgress;
   readonly limits: DeviceLimits;
   readonly workers: number;
   readonly memory: DeviceMemory;

@@ -5,7 +5,7 @@
 
 import type { ElementType, Kernel, KernelIR, Params } from "@evolver/kernel";
 import { buildFor } from "../core/build.ts";
-import type { Device, TypedArrayOf } from "../core/device.ts";
+import type { Device, DeviceLimits, TypedArrayOf } from "../core/device.ts";
 import { createHostBuffer } from "../core/buffer.ts";
 import type { HostBuffer } from "../core/buffer.ts";
 import { deviceRows } from "../core/device-rows.ts";
@@ -19,8 +19,8 @@ export class SimDevice implements Device {
   readonly id = "sim";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = deviceRows.sim.forwardProgress;
-  readonly limits = simLimits;
+  readonly forwardProgress: boolean = deviceRows.sim.forwardProgress;
+  readonly limits: DeviceLimits = simLimits;
   readonly #state: SimState;
   #closed = false;
 

@@ -66,11 +66,12 @@ function unavailable(what: string, hint: string, cause?: unknown): EvolverError 
   return new EvolverError("WEBGPU_UNAVAILABLE", what, { hint, cause });
 }
 
+/** A WebGPU adapter, in Node or in a browser. */
 export class WebgpuDevice implements ClockedDevice, WebgpuOwner {
   readonly id = "webgpu";
   readonly name: string;
   readonly subgroupSize: number;
-  readonly forwardProgress = deviceRows.webgpu.forwardProgress;
+  readonly forwardProgress: boolean = deviceRows.webgpu.forwardProgress;
   readonly limits: DeviceLimits;
   readonly gpu: GPUDevice;
   readonly hasSubgroups: boolean;

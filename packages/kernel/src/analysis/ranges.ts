@@ -23,6 +23,7 @@ const UNLIMITED: ValueRange = [-Infinity, Infinity];
 /** What a type holds. */
 export const rangeOfType = (type: ScalarType): ValueRange => LIMITS[type] ?? UNLIMITED;
 
+/** Finds the numbers that each value can be, from constants, loops and conditions. Gives a function that looks a value up. */
 export function findRanges(ir: KernelIR): (value: Value) => ValueRange {
   const ranges = new Map<number, ValueRange>();
   const of = ({ id, type }: Value): ValueRange => ranges.get(id) ?? rangeOfType(type);

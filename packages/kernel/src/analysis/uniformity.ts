@@ -18,6 +18,7 @@ export type Uniformity = "workgroup" | "subgroup" | "lane";
 /** By level of the graph. */
 const UNIFORMITIES: readonly Uniformity[] = ["workgroup", "subgroup", "lane"];
 
+/** For which invocations values and control flow are the same. */
 export interface UniformityResult {
   uniformityOf(value: Value): Uniformity;
   /** The join over everything that is ever assigned, and the control flow of the assignments. */
@@ -26,6 +27,7 @@ export interface UniformityResult {
   flowOf(node: Node): Uniformity;
 }
 
+/** For which invocations values and control flow are the same, by the strict rules and by those of lockstep. */
 export interface UniformityAnalysis extends UniformityResult {
   /**
    * The same for machines that run a subgroup in lockstep: a load at an address that is the same for the subgroup

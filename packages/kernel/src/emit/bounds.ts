@@ -48,8 +48,10 @@ const rows = {
   div: { js: EXACT, wgsl: { ulps: 2.5 }, cuda: EXACT, hip: EXACT },
 } as const satisfies Readonly<Partial<Record<OpName, Bounds>>>;
 
+/** An operation whose result is not exact everywhere. */
 export type BoundedOp = keyof typeof rows;
 
+/** How far each inexact operation may be off, by target. */
 export const numericBounds: Readonly<Record<BoundedOp, Bounds>> = Object.freeze(rows);
 
 /** The bound at an argument, in units in the last place. */

@@ -2,6 +2,7 @@
 
 import { MAX_INVOCATIONS } from "../ir/limits.ts";
 
+/** What is known of a target. */
 export interface TargetRow {
   /** For people. */
   readonly title: string;
@@ -24,6 +25,7 @@ const KIB = 1024;
 /** Of compute capability 9.0, the most that any target gives; smaller GPUs say so at the launch. */
 const CUDA_WORKGROUP = { invocations: MAX_INVOCATIONS, sharedBytes: 227 * KIB } as const;
 
+/** The targets that `emit` writes for, one row each. */
 export const emitTargets = Object.freeze({
   js: {
     title: "JavaScript",
@@ -72,6 +74,8 @@ export const emitTargets = Object.freeze({
   },
 } as const satisfies Readonly<Record<string, TargetRow>>);
 
+/** The name of a target. */
 export type EmitTarget = keyof typeof emitTargets;
 
+/** The names of all targets. */
 export const emitTargetNames: readonly EmitTarget[] = Object.freeze(Object.keys(emitTargets) as EmitTarget[]);

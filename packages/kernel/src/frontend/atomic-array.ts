@@ -10,6 +10,7 @@ import { Elements, flat } from "./elements.ts";
 import type { Handle, Recorder } from "./recorder.ts";
 import { wrap, type Index, type Operand, type Scalar, type ScalarOf } from "./scalar.ts";
 
+/** How an atomic operation is ordered with other accesses. */
 export interface AtomicOptions {
   /** "relaxed" (the default) orders nothing else; see MemoryOrder. */
   readonly order?: MemoryOrder;

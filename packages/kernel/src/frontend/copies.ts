@@ -7,6 +7,7 @@ import { MutableBuffer, MutableView, SharedArray } from "./memory.ts";
 import type { Recorder } from "./recorder.ts";
 import { lift, type Bool, type Index } from "./scalar.ts";
 
+/** What an asynchronous copy moves, from where to where. */
 export interface CopyOptions<E extends ElementType> {
   readonly to: SharedArray<E>;
   /** Where the first element goes; its offset is a multiple of the width. */
@@ -21,6 +22,7 @@ export interface CopyOptions<E extends ElementType> {
   readonly active?: Bool;
 }
 
+/** What the simulator checks of a group of copies. */
 export interface CommitOptions {
   /**
    * Bytes that a group copies, summed over all invocations of the workgroup, zeros included; empty groups are exempt. The
@@ -29,6 +31,7 @@ export interface CommitOptions {
   readonly bytes?: number;
 }
 
+/** `gpu.copies`: asynchronous copies from buffers to shared memory, in groups. CUDA: cp.async. */
 export class Copies {
   readonly #recorder: Recorder;
 

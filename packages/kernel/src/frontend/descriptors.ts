@@ -2,6 +2,7 @@
 
 import type { Access, ElementType, VariableType, WordType } from "../ir/types.ts";
 
+/** A type as a value: `f32`, `i32`, `u32` and others, for parameters, variables and memory. */
 export interface TypeDescriptor<T extends VariableType> {
   readonly kind: "type";
   readonly type: T;
@@ -13,6 +14,7 @@ export interface AtomicDescriptor<E extends WordType> {
   readonly type: E;
 }
 
+/** What `buffer(…)` gives: a parameter in global memory. */
 export interface BufferDescriptor<E extends ElementType, A extends Access, Atomic extends boolean> {
   readonly kind: "buffer";
   readonly element: E;

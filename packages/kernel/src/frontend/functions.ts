@@ -59,6 +59,7 @@ export function fma(a: Float | number, b: Float | number, c: Float | number): Fl
   );
 }
 
+/** e^x. */
 export const exp = (x: F32): F32 => call("exp", x);
 /** 2^x. */
 export const exp2 = (x: F32): F32 => call("exp2", x);
@@ -66,19 +67,27 @@ export const exp2 = (x: F32): F32 => call("exp2", x);
 export const exp2Flushed = (x: F32): F32 => call("exp2Flushed", x);
 /** Natural logarithm. */
 export const log = (x: F32): F32 => call("log", x);
+/** Logarithm to base 2. */
 export const log2 = (x: F32): F32 => call("log2", x);
+/** √x; NaN below zero. */
 export const sqrt = <S extends Float>(x: S): S => call("sqrt", x);
 /** 1 / √x. */
 export const rsqrt = (x: F32): F32 => call("rsqrt", x);
+/** The sine of an angle in radians. */
 export const sin = (x: F32): F32 => call("sin", x);
+/** The cosine of an angle in radians. */
 export const cos = (x: F32): F32 => call("cos", x);
+/** The hyperbolic tangent. */
 export const tanh = (x: F32): F32 => call("tanh", x);
+/** To an integer, towards minus infinity. */
 export const floor = <S extends Float>(x: S): S => call("floor", x);
+/** To an integer, towards infinity. */
 export const ceil = <S extends Float>(x: S): S => call("ceil", x);
 /** To the nearest integer, halves to even. */
 export const round = <S extends Float>(x: S): S => call("round", x);
 /** Towards zero. */
 export const trunc = <S extends Float>(x: S): S => call("trunc", x);
+/** The magnitude. That of the smallest i32 is itself. */
 export function abs<S extends Float | I32>(x: S): S {
   return wrap(x.recorder.op("abs", [x])) as S;
 }

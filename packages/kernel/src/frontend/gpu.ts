@@ -34,6 +34,7 @@ import { RegisterArray, Var } from "./variable.ts";
 
 type Result = Scalar | readonly Scalar[];
 
+/** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
 export class Gpu {
   readonly #recorder: Recorder;
   readonly workgroupSize: readonly [number, number, number];

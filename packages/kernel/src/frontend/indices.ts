@@ -4,6 +4,7 @@ import type { BuiltinName } from "../ir/builtins.ts";
 import type { Recorder } from "./recorder.ts";
 import { wrap, type U32 } from "./scalar.ts";
 
+/** An index or a count along each axis. */
 export interface Xyz {
   readonly x: U32;
   readonly y: U32;

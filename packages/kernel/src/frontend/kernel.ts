@@ -41,6 +41,7 @@ export type Symbols<P extends Params> = {
         : never;
 };
 
+/** What a kernel is built for. */
 export interface BuildOptions {
   /** Invocations per subgroup: a power of two from 4 to 128. */
   readonly subgroup: number;

@@ -7,6 +7,7 @@ import { EvolverError } from "@evolver/base";
 import { captureSite } from "../ir/site.ts";
 import type { Index, U32 } from "./scalar.ts";
 
+/** Where the elements of a tile lie in an array: `rowMajor`, `padded`, `swizzled`, or your own. */
 export interface Layout {
   /** For reports: "row-major", "padded by 4", … */
   readonly name: string;
@@ -50,6 +51,7 @@ export function padded(shape: readonly number[], pad: number): Layout {
   };
 }
 
+/** What `swizzled` keeps together. */
 export interface SwizzleOptions {
   /** Elements that stay together: the width of the vector accesses, 1, 2 or 4. */
   readonly vector?: 1 | 2 | 4;

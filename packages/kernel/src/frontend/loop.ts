@@ -7,6 +7,7 @@ import { wantFunction } from "./given.ts";
 import type { Handle, Recorder } from "./recorder.ts";
 import { wrap, type I32, type Operand, type U32 } from "./scalar.ts";
 
+/** What the index of a `gpu.for` runs through. */
 export interface ForRange<T extends "i32" | "u32"> {
   readonly from: Operand<T>;
   /** Exclusive. */

@@ -66,6 +66,7 @@ class MutableElements<E extends ElementType> extends Elements<E> {
   }
 }
 
+/** How a view of a buffer finds its elements. */
 export interface ViewOptions {
   /** Elements between neighbours along each dimension, outermost first: run-time or build-time. */
   readonly strides: readonly Index[];

@@ -5,8 +5,11 @@ import type { AtomicDescriptor, BufferDescriptor, TypeDescriptor } from "./descr
 import { wantType } from "./given.ts";
 import type { Fields, StructBufferDescriptor, StructDescriptor } from "./struct.ts";
 
+/** IEEE binary32: JavaScript's Math.fround. CUDA and HIP: float. */
 export const f32: TypeDescriptor<"f32"> = Object.freeze({ kind: "type", type: "f32" });
+/** Integers of 32 bits with a sign; they wrap round. CUDA and HIP: int. */
 export const i32: TypeDescriptor<"i32"> = Object.freeze({ kind: "type", type: "i32" });
+/** Integers of 32 bits without a sign; they wrap round. CUDA and HIP: unsigned int. */
 export const u32: TypeDescriptor<"u32"> = Object.freeze({ kind: "type", type: "u32" });
 /** IEEE binary16, for buffers, shared memory, variables and values; not for scalar parameters. */
 export const f16: TypeDescriptor<"f16"> = Object.freeze({ kind: "type", type: "f16" });
@@ -25,6 +28,7 @@ export const descriptors: { readonly [T in VariableType]: TypeDescriptor<T> } = 
   bool,
 });
 
+/** The type of memory that only atomic operations access, for `buffer` and `gpu.shared`. */
 export function atomic<E extends WordType>(element: TypeDescriptor<E>): AtomicDescriptor<E> {
   return Object.freeze({ kind: "atomic", type: element.type });
 }
@@ -60,6 +64,7 @@ export function buffer(
   });
 }
 
+/** What a parameter can be: a scalar type, or what `buffer(…)` gives. */
 export type ParamDescriptor = TypeDescriptor<WordType> | BufferDescriptor<ElementType, Access, boolean>;
 
 /** The parameters of a kernel by name, in order. */

@@ -10,6 +10,7 @@ import { wantCount } from "./copies.ts";
 import { note, type Recorder } from "./recorder.ts";
 import { lift, type U32 } from "./scalar.ts";
 
+/** What `gpu.phaseBarriers` makes. */
 export interface PhaseBarrierOptions {
   /** Barriers in the array. */
   readonly count: number;
@@ -20,6 +21,7 @@ export interface PhaseBarrierOptions {
   readonly name?: string;
 }
 
+/** An array of barriers in shared memory that some invocations arrive at and others wait for. CUDA: mbarrier. */
 export class PhaseBarriers {
   readonly #recorder: Recorder;
   readonly #barrier: PhaseBarrier;

@@ -11,6 +11,7 @@ import { PhaseBarriers } from "./phase-barriers.ts";
 import type { Recorder } from "./recorder.ts";
 import { Scalar, type U32 } from "./scalar.ts";
 
+/** What `gpu.pipeline` makes. */
 export interface PipelineOptions {
   /** Fills that can be under way at once. */
   readonly stages: number;

@@ -3,6 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import type { Site } from "../ir/site.ts";
 
+/** A role of `gpu.roles`. */
 export interface RoleOptions {
   readonly name: string;
   /** How many subgroups run the role; roles get subgroups in order, from 0 on. */

@@ -12,6 +12,7 @@ import type { TypeDescriptor } from "./descriptors.ts";
 import { adviceFor, kindOf, withArticle } from "./given.ts";
 import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
+/** A value at run time; each type has a class of its own. It can be used in the block that made it and in the blocks inside. */
 export abstract class Scalar<T extends ScalarType = ScalarType> implements Handle {
   abstract readonly type: T;
   /** @internal */
@@ -117,6 +118,7 @@ abstract class Word<T extends WordType> extends Numeric<T> {
   }
 }
 
+/** A run-time f32. A JavaScript number beside it is rounded to f32. */
 export class F32 extends Word<"f32"> {
   override readonly type = "f32";
   div(other: Operand<"f32">): F32 {
@@ -200,6 +202,7 @@ abstract class Integer<T extends "i32" | "u32"> extends Word<T> {
   }
 }
 
+/** A run-time i32, which wraps round. Division is `divTrunc` or `divFloor`. */
 export class I32 extends Integer<"i32"> {
   override readonly type = "i32";
   neg(): I32 {
@@ -210,10 +213,12 @@ export class I32 extends Integer<"i32"> {
   }
 }
 
+/** A run-time u32, which wraps round. Division is `divTrunc` or `divFloor`. */
 export class U32 extends Integer<"u32"> {
   override readonly type = "u32";
 }
 
+/** A run-time boolean, the result of comparisons, for `gpu.if`, `select` and `gpu.while`. */
 export class Bool extends Scalar<"bool"> {
   override readonly type = "bool";
   and(other: Bool | boolean): Bool {
@@ -278,6 +283,7 @@ const CLASSES: { readonly [T in ScalarType]: new (handle: Handle) => Classes[T] 
   index: Offset,
 };
 
+/** The class of the values of a type: `ScalarOf<"f32">` is `F32`. */
 export type ScalarOf<T extends ScalarType> = Classes[T];
 
 /** A value of a floating-point type. */

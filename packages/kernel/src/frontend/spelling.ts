@@ -13,12 +13,14 @@ type Method = { [T in ScalarType]: keyof ScalarOf<T> & string }[ScalarType];
 
 type FunctionName = keyof typeof functions;
 
+/** The method or function that records an operation. */
 export type Spelling =
   | { readonly method: Method; readonly function?: FunctionName }
   | { readonly function: FunctionName }
   /** What records it instead of the user. */
   | { readonly by: string };
 
+/** How each operation is written in a kernel. */
 export const spellings: Readonly<Record<OpName, Spelling>> = Object.freeze({
   add: { method: "add", function: "add" },
   sub: { method: "sub" },

@@ -9,6 +9,7 @@ import { captureSite } from "../ir/site.ts";
 import { scalarTypes, wordTypes, type Access, type ElementArray, type WordType } from "../ir/types.ts";
 import type { BufferDescriptor, TypeDescriptor } from "./descriptors.ts";
 
+/** The fields of a struct, in order. */
 export type Fields = Readonly<Record<string, TypeDescriptor<WordType>>>;
 
 type FieldType<F extends Fields> = F[keyof F]["type"];
@@ -21,6 +22,7 @@ type StructElement<F extends Fields> =
 /** A struct on the host: a number for each field. */
 export type StructRecord<F extends Fields> = { readonly [K in keyof F]: number };
 
+/** What `struct(…)` gives: a type for `buffer`, and what the host packs and unpacks records with. */
 export interface StructDescriptor<F extends Fields = Fields> {
   readonly kind: "struct";
   readonly fields: F;

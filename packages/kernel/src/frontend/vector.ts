@@ -6,6 +6,7 @@ import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
 import { fma } from "./functions.ts";
 import type { BF16, F16, F32, Float, Operand, ScalarOf } from "./scalar.ts";
 
+/** How many components a vector can have. */
 export type VecWidth = 2 | 4 | 8;
 
 /** The widths that exist for a type: 16 bytes at most. */
@@ -13,6 +14,7 @@ export type WidthOf<T extends NumericType> = T extends HalfType ? VecWidth : 2 |
 
 const WIDTHS: readonly number[] = [2, 4, 8] satisfies VecWidth[];
 
+/** Whether a vector can have so many components. */
 export const isVecWidth = (width: number): width is VecWidth => WIDTHS.includes(width);
 
 /** No target moves three elements at once: WGSL gives a vec3 the room of four, and CUDA reads a float3 one by one. */
@@ -25,6 +27,7 @@ export const noSuchWidth = (width: number, site: Site): EvolverError =>
         : "vectors have 2 or 4 components, or 8 of two bytes",
   });
 
+/** A vector of run-time values of one type: what one access of several consecutive elements reads or writes. */
 export class Vec<T extends NumericType, N extends VecWidth> {
   readonly width: N;
   readonly #components: readonly ScalarOf<T>[];

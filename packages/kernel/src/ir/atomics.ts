@@ -2,6 +2,7 @@
 
 import type { Access } from "./types.ts";
 
+/** What is known of an atomic operation. */
 export interface AtomicRow {
   /** Operands beside the index: (expected, desired) for compareExchange. */
   readonly operands: 0 | 1 | 2;
@@ -13,6 +14,7 @@ export interface AtomicRow {
 
 const define = <T extends Record<string, AtomicRow>>(rows: T): T => Object.freeze(rows);
 
+/** The atomic operations, one row each. */
 export const atomicOps = define({
   load: { operands: 0, access: "read", floats: true },
   store: { operands: 1, access: "write", floats: true },
@@ -26,6 +28,7 @@ export const atomicOps = define({
   compareExchange: { operands: 2, access: "read_write", floats: false },
 });
 
+/** The name of an atomic operation. */
 export type AtomicOp = keyof typeof atomicOps;
 
 /** What each operation does with the memory. */

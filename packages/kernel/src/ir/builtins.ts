@@ -34,4 +34,5 @@ export const builtins = Object.freeze({
   lane: alone("lanes"),
 });
 
+/** The name of a built-in value, such as an index of the invocation. */
 export type BuiltinName = keyof typeof builtins;

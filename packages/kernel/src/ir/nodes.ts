@@ -31,6 +31,7 @@ export interface IndexLimit {
   readonly by: "extent" | "stride";
 }
 
+/** Nodes that run in order. A value can be used in its block, after its node, and in the blocks inside. */
 export interface Block {
   readonly nodes: readonly Node[];
 }
@@ -111,18 +112,21 @@ export interface VarNode extends NodeBase {
   readonly init: Value | null;
 }
 
+/** Reads a variable. */
 export interface VarGetNode extends NodeBase {
   readonly kind: "varGet";
   readonly variable: Variable;
   readonly result: Value;
 }
 
+/** Writes a variable. */
 export interface VarSetNode extends NodeBase {
   readonly kind: "varSet";
   readonly variable: Variable;
   readonly value: Value;
 }
 
+/** Runs one of two blocks, in each invocation by its own condition. */
 export interface IfNode extends NodeBase {
   readonly kind: "if";
   readonly condition: Value;
@@ -167,6 +171,7 @@ export interface ContinueNode extends NodeBase {
   readonly kind: "continue";
 }
 
+/** What some of a workgroup's subgroups run, chosen by their index. */
 export interface Role {
   readonly name: string;
   /** The role's subgroups: first ≤ subgroupId < first + count. */
@@ -190,6 +195,7 @@ export interface BarrierNode extends NodeBase {
   readonly scope: BarrierScope;
 }
 
+/** Whose invocations wait for each other at a barrier. */
 export type BarrierScope = "workgroup" | "subgroup";
 
 /**
@@ -271,6 +277,7 @@ export interface TraceNode extends NodeBase {
   readonly values: readonly Value[];
 }
 
+/** One step of a kernel: an operation, an access to memory, or control flow. */
 export type Node =
   | ConstNode
   | ParamNode
@@ -299,6 +306,7 @@ export type Node =
   | CommentNode
   | TraceNode;
 
+/** The kind of a node, which says what its other fields are. */
 export type NodeKind = Node["kind"];
 
 /** Nodes that decide which nodes run. */

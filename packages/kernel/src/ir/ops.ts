@@ -17,6 +17,7 @@ import {
   type WordType,
 } from "./types.ts";
 
+/** What is known of a pure operation. */
 export interface OpRow {
   /** The type of the result, or null if the operands do not fit. */
   signature(operands: readonly ScalarType[]): ScalarType | null;
@@ -158,6 +159,7 @@ const arithmetic = (operator: string, noun: string, rightIdentity: number): OpRo
 
 const define = <K extends string>(rows: Record<K, OpRow>): Readonly<Record<K, OpRow>> => Object.freeze(rows);
 
+/** The pure operations, one row each: types, cost, and how a number is computed. */
 export const ops = define({
   add: arithmetic("+", "sum", 0),
   sub: arithmetic("-", "difference", 0),
@@ -312,4 +314,5 @@ export const ops = define({
   bitcastU32: bitcastTo("u32"),
 });
 
+/** The name of a pure operation. */
 export type OpName = keyof typeof ops;

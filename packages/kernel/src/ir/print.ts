@@ -9,6 +9,7 @@ import { isControl, literalText, printPlain, type Shown } from "./schema.ts";
 import type { Memory, Param, PhaseBarrier, Value, Variable } from "./types.ts";
 import { resultsOf } from "./walk.ts";
 
+/** What `print` shows beside the nodes. */
 export interface PrintOptions {
   /** Ends each line with `// file.ts:line`, the file without its folders. */
   readonly sites?: boolean;

@@ -19,6 +19,7 @@ export function fixedSite(location: SourceLocation): Site {
   return Object.freeze({ location });
 }
 
+/** A place for what no line of TypeScript made. */
 export const unknownSite: Site = fixedSite(UNKNOWN);
 
 /** Everything below this URL or path is the library itself and never the place the user wrote. */

@@ -15,6 +15,7 @@
 
 import { isFloat, scalarTypes, type ScalarType } from "./types.ts";
 
+/** What is known of a subgroup operation. */
 export interface SubgroupRow {
   /** Result types at a subgroup width, or null if it does not take the operands. */
   results(operands: readonly ScalarType[], width: number): readonly ScalarType[] | null;
@@ -90,6 +91,7 @@ const shuffle: SubgroupRow = {
 const define = <K extends string>(rows: Record<K, SubgroupRow>): Readonly<Record<K, SubgroupRow>> =>
   Object.freeze(rows);
 
+/** The operations between the invocations of a subgroup, one row each. */
 export const subgroupOps = define({
   sum: {
     results: sameAsOnly,
@@ -121,6 +123,7 @@ export const subgroupOps = define({
   exclusiveSum: scan("exclusiveSum"),
 });
 
+/** The name of a subgroup operation. */
 export type SubgroupOp = keyof typeof subgroupOps;
 
 /** Result types of a subgroup operation at a width, or null if it does not exist or take the operands. */

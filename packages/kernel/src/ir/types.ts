@@ -13,6 +13,7 @@ type ArrayClass =
   | Uint32ArrayConstructor
   | Uint16ArrayConstructor;
 
+/** What is known of a scalar type: where values of it may stand. */
 export interface ScalarRow {
   readonly kind: "float" | "integer" | "bool" | "index";
   /** The size of an element in memory; 0 where the type cannot stand in memory. */
@@ -59,6 +60,7 @@ const rounded =
 
 const define = <const T extends Readonly<Record<string, ScalarRow>>>(rows: T): T => Object.freeze(rows);
 
+/** The scalar types, one row each. */
 export const scalarTypes = define({
   f32: {
     kind: "float",
@@ -193,9 +195,12 @@ type TypesWith<Facts> = {
   [T in keyof ScalarTypes]: ScalarTypes[T] extends Facts ? T : never;
 }[keyof ScalarTypes];
 
+/** The name of any type that a value can have. */
 export type ScalarType = keyof ScalarTypes;
 
+/** The names of the floating-point types. */
 export type FloatType = TypesWith<{ readonly kind: "float" }>;
+/** The names of the integer types. */
 export type IntegerType = TypesWith<{ readonly kind: "integer" }>;
 
 /**
@@ -222,18 +227,26 @@ export type ElementArray<E extends ElementType> = ScalarTypes[E]["array"]["proto
 const typesWhere = <T extends ScalarType>(holds: (row: ScalarRow) => boolean): readonly T[] =>
   Object.freeze((Object.keys(scalarTypes) as ScalarType[]).filter((type) => holds(scalarTypes[type])) as T[]);
 
+/** The names of all scalar types. */
 export const allScalarTypes: readonly ScalarType[] = typesWhere(() => true);
+/** The types that buffers and shared memory can hold. */
 export const elementTypes = typesWhere<ElementType>(({ element }) => element);
+/** The four-byte types, of which scalar parameters and atomic memory can be. */
 export const wordTypes = typesWhere<WordType>(({ word }) => word);
+/** The types that variables can have. */
 export const variableTypes = typesWhere<VariableType>(({ variable }) => variable);
+/** The integer types. */
 export const integerTypes = typesWhere<IntegerType>(({ kind }) => kind === "integer");
 
 const isIn = (types: readonly unknown[], type: unknown): boolean => types.includes(type);
 const floatTypes = typesWhere<FloatType>(({ kind }) => kind === "float");
 const halfTypes = typesWhere<HalfType>(({ kind, bytes }) => kind === "float" && bytes === 2);
 
+/** Whether it names a floating-point type of two bytes. */
 export const isHalf = (type: unknown): type is HalfType => isIn(halfTypes, type);
+/** Whether it names a floating-point type. */
 export const isFloat = (type: unknown): type is FloatType => isIn(floatTypes, type);
+/** Whether it names an integer type. */
 export const isInteger = (type: unknown): type is IntegerType => isIn(integerTypes, type);
 
 /** The size of an element in bytes. */
@@ -243,6 +256,7 @@ export const elementBytes = (element: ElementType): 2 | 4 => scalarTypes[element
 export const sharedMemoryBytes = ({ element, length }: SharedMemory): number =>
   length * elementBytes(element);
 
+/** What a kernel may do with a buffer. */
 export type Access = "read" | "write" | "read_write";
 
 /** A buffer parameter of the kernel: global memory, owned by the caller. */
@@ -265,6 +279,7 @@ export interface SharedMemory {
   readonly atomic: boolean;
 }
 
+/** What loads and stores refer to: a buffer, or an array in shared memory. */
 export type Memory = GlobalMemory | SharedMemory;
 
 /**
@@ -292,6 +307,7 @@ export const sharedBytesOf = (ir: {
   ir.shared.reduce((sum, memory) => sum + sharedMemoryBytes(memory), 0) +
   ir.phaseBarriers.reduce((sum, { count }) => sum + count * PHASE_BARRIER_BYTES, 0);
 
+/** A parameter of a built kernel that is one number. */
 export interface ScalarParam {
   readonly kind: "scalar";
   readonly name: string;
@@ -300,12 +316,14 @@ export interface ScalarParam {
   readonly lengthOf: string | null;
 }
 
+/** A parameter of a built kernel that is a buffer. */
 export interface BufferParam {
   readonly kind: "buffer";
   readonly name: string;
   readonly memory: GlobalMemory;
 }
 
+/** A parameter of a built kernel. */
 export type Param = ScalarParam | BufferParam;
 
 /** An SSA value: assigned once, by the node that lists it as its result. */

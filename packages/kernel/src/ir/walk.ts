@@ -9,11 +9,13 @@ import type { Block, KernelIR, Node, NodeKind } from "./nodes.ts";
 import { fieldsOf, rowOf, schema } from "./schema.ts";
 import type { Access, Memory, PhaseBarrier, Value, Variable } from "./types.ts";
 
+/** A memory that a node reads or writes. */
 export interface MemoryAccess {
   readonly memory: Memory;
   readonly access: Access;
 }
 
+/** A variable that a node declares, reads or writes. */
 export interface VariableAccess {
   readonly variable: Variable;
   readonly does: "declare" | "read" | "write";

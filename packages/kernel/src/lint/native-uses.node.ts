@@ -25,6 +25,7 @@ import {
 } from "typescript/unstable/ast/is";
 import type { Checker, Type, TypeReference } from "typescript/unstable/sync";
 
+/** A place where a run-time value is used as a JavaScript value, such as `a < b`. */
 export interface NativeUse {
   readonly file: string;
   /** From 1. */

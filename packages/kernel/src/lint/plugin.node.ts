@@ -47,4 +47,5 @@ const nativeUse = {
   }),
 };
 
+/** The plugin for oxlint and ESLint. */
 export const plugin = { meta: { name: "evolver" }, rules: { "native-use": nativeUse } };

@@ -16,6 +16,7 @@ import type { Point } from "../study/point.ts";
 import type { Study } from "../study/study.ts";
 import type { Trial, Verdict } from "../judge/verdict.ts";
 
+/** What `compareSamplers` runs. */
 export interface CompareOptions {
   readonly input?: StudyInput | undefined;
   readonly device?: string | undefined;
@@ -35,6 +36,7 @@ export interface CompareOptions {
   readonly openJudge?: OpenJudge | undefined;
 }
 
+/** A sampler beside random search, at the same number of trials. */
 export interface ComparisonReport {
   readonly study: string;
   readonly device: string;

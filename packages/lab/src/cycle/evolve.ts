@@ -24,6 +24,7 @@ import { isJudged, type Candidate, type Trial } from "../judge/verdict.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { Changes } from "../workspace/repository.ts";
 
+/** What `evolve` tells while it works. */
 export type EvolveEvent =
   | {
       readonly kind: "open";
@@ -45,6 +46,7 @@ export type EvolveEvent =
   /** Every point of the space has been tried, and the run ends early. */
   | { readonly kind: "exhausted"; readonly points: number };
 
+/** What `evolve` runs. */
 export interface EvolveOptions {
   /** The study's options, of which any may be left out. */
   readonly input?: StudyInput | undefined;

@@ -4,6 +4,7 @@ import type { Explanation, TimeKind } from "../study/measurement.ts";
 import type { Roof } from "../study/roof.ts";
 import type { Candidate, Trial } from "../judge/verdict.ts";
 
+/** A judged candidate, in short. */
 export interface CandidateSummary {
   readonly trial: number;
   readonly title: string;

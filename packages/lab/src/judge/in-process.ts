@@ -8,6 +8,7 @@ import type { OpenJudge } from "./judge.ts";
 import { describeError } from "./protocol.ts";
 import { Session } from "./session.ts";
 
+/** Opens a judge in this process: quick, for tests and for candidates that are trusted. */
 export const openJudgeInProcess: OpenJudge = async (study, input, { device, signal }) => {
   const openSession = async (): Promise<Session> =>
     Session.open(await study.open(input, { id: device }), device);

@@ -4,6 +4,7 @@ import type { StudyInput } from "../study/option.ts";
 import type { Study } from "../study/study.ts";
 import type { Candidate, Verdict } from "./verdict.ts";
 
+/** What a judge is asked about one candidate. */
 export interface JudgeRequest {
   readonly candidate: Candidate;
   /** For fresh data: differs from cycle to cycle, so that no candidate has seen what it is verified on. */
@@ -30,6 +31,7 @@ export interface Admission {
   readonly checks: readonly string[];
 }
 
+/** Verifies and times candidates, and says which ones count. */
 export interface Judge {
   readonly admission: Admission;
   /**

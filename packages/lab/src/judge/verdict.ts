@@ -26,6 +26,7 @@ const VERDICT_STATUSES = [
   "crashed",
 ] as const;
 
+/** How a trial ended; "ok" or what failed. */
 export type VerdictStatus = (typeof VERDICT_STATUSES)[number];
 
 /** One case that was run, in the order they were. */
@@ -39,6 +40,7 @@ export interface CaseOutcome {
   readonly bound: number | null;
 }
 
+/** What the judge says about a candidate. */
 export interface Verdict {
   readonly status: VerdictStatus;
   /** Why, in one or two sentences; empty if ok. */
@@ -90,6 +92,7 @@ export const timeSchema = v.pipe(
   v.check((value) => value > 0, "it must be more than 0"),
 );
 
+/** A number that is finite and not negative. */
 export const amountSchema = v.pipe(finiteSchema, v.minValue(0, "it must not be negative"));
 
 const caseSchema = v.looseObject({
@@ -101,6 +104,7 @@ const caseSchema = v.looseObject({
   bound: v.nullable(amountSchema),
 }) satisfies v.GenericSchema<unknown, CaseOutcome>;
 
+/** The schema of `Verdict`. */
 export const verdictSchema = v.looseObject({
   status: v.picklist(VERDICT_STATUSES),
   reason: v.string(),
@@ -116,6 +120,7 @@ export const verdictSchema = v.looseObject({
   cases: v.array(caseSchema),
 }) satisfies v.GenericSchema<unknown, Verdict>;
 
+/** The schema of `Candidate`. */
 export const candidateSchema = v.variant("kind", [
   v.looseObject({
     kind: v.literal("point"),
@@ -124,6 +129,7 @@ export const candidateSchema = v.variant("kind", [
   v.looseObject({ kind: v.literal("module"), path: v.string(), export: v.exactOptional(v.string()) }),
 ]) satisfies v.GenericSchema<unknown, Candidate>;
 
+/** The schema of `Trial`. */
 export const trialSchema = v.looseObject({
   number: countSchema,
   candidate: candidateSchema,
@@ -136,6 +142,7 @@ export const trialSchema = v.looseObject({
 /** Whether the judge came to an end, be it good or bad. */
 export const isJudged = ({ status }: Verdict): boolean => status !== "timeout";
 
+/** The verdict on a candidate that was not measured. */
 export function failedVerdict(status: Exclude<VerdictStatus, "ok">, reason: string): Verdict {
   return {
     status,

@@ -20,6 +20,7 @@ export interface Memory {
   readonly judged: boolean;
 }
 
+/** What a sampler knows when it proposes. */
 export interface SamplerContext {
   readonly space: Space;
   /** All trials so far, failures too, oldest first. */
@@ -33,12 +34,14 @@ export interface SamplerContext {
   readonly random: Random;
 }
 
+/** A point to try, and why. */
 export interface Proposal {
   readonly point: Point;
   readonly parents: readonly number[];
   readonly reason: string;
 }
 
+/** Proposes points of a space from what was tried so far. */
 export interface Sampler {
   readonly name: string;
   /** At most `count` valid points, none of them in the memory or twice in the answer; none if the space is exhausted. */

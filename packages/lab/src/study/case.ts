@@ -7,6 +7,7 @@ import type { Json } from "@evolver/base";
 /** What a plan may know of a case: sizes and options, never data. */
 export type Shape = Json;
 
+/** Inputs that a candidate is verified on. */
 export interface Case<S extends Shape = Shape> {
   /** Names the case for people and, with the seed, makes it again: "random 17×33". */
   readonly id: string;

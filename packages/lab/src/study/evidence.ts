@@ -5,8 +5,10 @@ import type { DeviceId } from "@evolver/device";
 /** The devices that evidence is kept of, in the order in which tables have them beside each other. */
 export const evidenceDevices = Object.freeze(["cuda", "webgpu"] as const satisfies readonly DeviceId[]);
 
+/** A device that evidence can be measured on. */
 export type EvidenceDevice = (typeof evidenceDevices)[number];
 
+/** Whether evidence can be measured on the device. */
 export const isEvidenceDevice = (name: string): name is EvidenceDevice =>
   (evidenceDevices as readonly string[]).includes(name);
 

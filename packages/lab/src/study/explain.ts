@@ -6,6 +6,7 @@ import type { Explanation, Measurement } from "./measurement.ts";
 /** Axes to change when a resource decides, the most promising first. */
 export type Remedies = Readonly<Record<TermName, readonly string[]>>;
 
+/** What `explainModelled` needs to know about a study. */
 export interface ExplainOptions {
   readonly machine: MachineProfile;
   readonly remedies: Remedies;

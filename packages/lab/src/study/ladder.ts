@@ -27,6 +27,7 @@ import type { LadderOptions, LadderReport, RungReport } from "./report.ts";
 const ROUNDS = 21;
 const WARM_UP_ROUNDS = 3;
 
+/** What verifying a rung gives for its report. */
 export type Verified = Pick<RungReport, "verified" | "error" | "bound">;
 
 /** A study's ladder, opened on an input. */

@@ -15,8 +15,10 @@ import type { Measurement, MeasureContext } from "./measurement.ts";
 import { countPlan, modelledMeasurement, type CountedPlan } from "./modelled.ts";
 import type { Target } from "./target.ts";
 
+/** The contents of buffers, by name. */
 export type Inputs = Readonly<Record<string, AnyTypedArray>>;
 
+/** How `measureCandidate` measures. */
 export interface MeasureOptions {
   readonly target: Target;
   readonly machine: MachineProfile;
@@ -65,6 +67,7 @@ export function orNull<P>(predict: (point: P) => Promise<number>): (point: P) =>
 /** Workgroups of a launch that are run for a prediction. */
 const PREDICTION_SAMPLE = 4;
 
+/** How `predictFromSample` predicts. */
 export interface PredictOptions<P> {
   readonly machine: MachineProfile;
   readonly subgroupSize: number;

@@ -5,10 +5,13 @@ import type { Json } from "@evolver/base";
 import * as v from "valibot";
 import type { Point } from "./point.ts";
 
+/** The schema of `TimeKind`. */
 export const timeKindSchema = v.picklist(["modelled", "measured"]);
 
+/** Whether times come from a clock or from the cost model. The two are never compared. */
 export type TimeKind = v.InferOutput<typeof timeKindSchema>;
 
+/** What measuring a candidate gives. */
 export interface Measurement {
   readonly timeMs: number;
   readonly timeKind: TimeKind;
@@ -21,6 +24,7 @@ export interface Measurement {
   readonly details?: { readonly [key: string]: Json | undefined };
 }
 
+/** What a study measures. */
 export interface MeasureContext {
   /** On buffers that hold the objective's input. */
   readonly candidate: RunnablePlan;

@@ -33,6 +33,7 @@ export interface CountedLaunch {
   readonly counters: Counters;
 }
 
+/** What a plan does, counted on the simulator, and the time that the model gives it. */
 export interface CountedPlan {
   /** For the whole launch, scaled where only a sample of it ran; of the slowest launch where there are several. */
   readonly counters: Counters;

@@ -11,6 +11,7 @@ import type { Explanation, Measurement, MeasureContext } from "./measurement.ts"
 import type { Point, Space } from "./point.ts";
 import type { Roof } from "./roof.ts";
 
+/** A file that goes into the workspace. */
 export interface SourceFile {
   /** Relative, with forward slashes. */
   readonly path: string;

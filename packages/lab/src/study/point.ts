@@ -9,6 +9,7 @@ export interface Axis {
   readonly values: readonly (number | string)[];
 }
 
+/** The points that a search may choose from. */
 export interface Space<P extends Point = Point> {
   readonly axes: readonly Axis[];
   /** Why the point can't be built, in one sentence; null if it can. Cheap: called for thousands of points. */

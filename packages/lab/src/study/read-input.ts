@@ -5,6 +5,7 @@ import { access, readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 
+/** What to say about a file that cannot be read. */
 export interface ReadErrors {
   /** Whether a pipe will do too: what is read once, from the beginning. */
   readonly pipes?: boolean;

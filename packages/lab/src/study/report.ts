@@ -3,6 +3,7 @@
 import type { ClaimResult, Counters } from "@evolver/device";
 import type { StudyInput } from "./option.ts";
 
+/** A rung, verified, timed and counted, with its claims. */
 export interface RungReport {
   readonly id: string;
   readonly title: string;
@@ -32,6 +33,7 @@ export interface RungReport {
   readonly found: string;
 }
 
+/** What running the rungs of a ladder gives. */
 export interface LadderReport {
   readonly study: string;
   readonly device: string;
@@ -55,6 +57,7 @@ export interface LadderWork {
   readonly flops: number;
 }
 
+/** Which rungs are run, on what. */
 export interface LadderOptions {
   readonly device: string;
   /** As the study's `parseInput` gives it. */
@@ -67,6 +70,7 @@ export interface LadderOptions {
   readonly onRung?: (id: string, done: number, total: number) => void;
 }
 
+/** What a guide to a ladder is written with. */
 export interface GuideOptions {
   /** A folder of measured evidence, or null for none. */
   readonly evidence: string | null;
@@ -77,6 +81,7 @@ export interface GuideOptions {
   readonly onRung?: (id: string, done: number, total: number) => void;
 }
 
+/** A guide to a ladder, as documents and pictures. */
 export interface Guide {
   readonly markdown: string;
   /** SVG files by name. */

@@ -3,6 +3,7 @@
 import { duration, grouped } from "@evolver/base";
 import type { MachineProfile } from "@evolver/machine";
 
+/** The least time that a machine needs for a problem, whatever the kernel. */
 export interface Roof {
   readonly timeMs: number;
   /** What it is made of, for people: "268 MB of memory at 4,800 GB/s". */

@@ -5,6 +5,7 @@ import { emit, emitTargetNames, emitTargets, print, type EmitTarget } from "@evo
 import type { SourceFile } from "./open-study.ts";
 import type { Point } from "./point.ts";
 
+/** What the files of a candidate are made from. */
 export interface CandidateParts {
   readonly point: Point;
   /** What the device that it was timed on builds it for. */

@@ -13,6 +13,7 @@ import type { StudyInput, StudyOption } from "./option.ts";
 import type { Point } from "./point.ts";
 import type { Guide, GuideOptions, LadderOptions, LadderReport } from "./report.ts";
 
+/** What can be improved: its candidates, reference, cases and objective. */
 export interface Study<P extends Point = Point, S extends Shape = Shape> {
   /** What the command line calls it. */
   readonly id: string;
@@ -64,6 +65,7 @@ export interface KernelRequest {
   readonly subgroup: number;
 }
 
+/** A kernel of a study with a launch of its own. */
 export interface StudyKernel {
   readonly kernel: KernelIR;
   /** A launch of it on the input's sizes, whose results the program judges. */

@@ -11,6 +11,7 @@ import {
 import type { MachineProfile } from "@evolver/machine";
 import { defaultMachine } from "./machine.ts";
 
+/** The device that candidates are for. */
 export interface Target {
   readonly id: DeviceId;
   readonly name: string;

@@ -9,6 +9,7 @@ import { pointAt, spaceSize } from "../study/space.ts";
 import { casesOf } from "./cases.ts";
 import { truthOf } from "./truth.ts";
 
+/** How `verifyKernel` verifies. */
 export interface VerifyOptions {
   /** By default the first value of each choice. */
   readonly choices?: Readonly<Record<string, Choice>>;

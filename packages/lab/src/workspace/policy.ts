@@ -41,8 +41,10 @@ const policySchema = v.pipe(
   v.readonly(),
 );
 
+/** How the loop works: `policy.json` of a workspace. */
 export type Policy = v.InferOutput<typeof policySchema>;
 
+/** The policy of a workspace that has none of its own. */
 export const DEFAULT_POLICY: Policy = v.parse(policySchema, {});
 
 export const printPolicy = (policy: Policy): string => printJson(policy);

@@ -20,6 +20,7 @@ export interface Objective {
   readonly profile: string;
 }
 
+/** The best candidate so far. */
 export interface Champion {
   readonly trial: number;
   readonly title: string;
@@ -29,6 +30,7 @@ export interface Champion {
   readonly timeKind: TimeKind;
 }
 
+/** What a cycle leaves behind: a file in the workspace's `records` that is never changed. */
 export interface CycleRecord {
   readonly format: 1;
   readonly id: string;

@@ -47,6 +47,7 @@ const FIRST_FILES: Changes = new Map([
   ],
 ]);
 
+/** A folder with records and what is rendered from them: a git repository of its own. */
 export class Workspace {
   readonly root: string;
   readonly #repository: Repository;

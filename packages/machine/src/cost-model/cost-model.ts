@@ -38,6 +38,7 @@ export interface Workload extends WorkgroupNeeds {
   readonly compulsoryBytes: number;
 }
 
+/** A resource that the time of a launch may be limited by. */
 export type TermName =
   | "arithmetic"
   | "special functions"
@@ -49,11 +50,13 @@ export type TermName =
   | "device memory"
   | "latency";
 
+/** The time that a launch would take if one resource were its only limit. */
 export interface Term {
   readonly name: TermName;
   readonly timeMs: number;
 }
 
+/** What the cost model says about a launch. */
 export interface ModelledTime {
   readonly timeMs: number;
   /** The largest term. */
@@ -81,6 +84,7 @@ export interface ModelConstants {
   readonly integerShare: number;
 }
 
+/** The constants of the model that no microbenchmark gives. Fitted to measured times: docs/cost-model.md. */
 export const MODEL_CONSTANTS: ModelConstants = Object.freeze({
   busyExponent: 2.2,
   latencyExponent: 1.55,
@@ -89,6 +93,7 @@ export const MODEL_CONSTANTS: ModelConstants = Object.freeze({
   integerShare: 0.45,
 });
 
+/** The time of a launch on a machine, from what the simulator counted. */
 export function modelTime(
   profile: MachineProfile,
   workload: Workload,

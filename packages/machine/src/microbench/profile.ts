@@ -11,6 +11,7 @@ type RateName = {
   [K in keyof MachineProfile]: MachineProfile[K] extends Rate ? K : never;
 }[keyof MachineProfile];
 
+/** The machine profile that a report of the microbenchmarks gives. */
 export function profileOf(report: MicrobenchReport): MachineProfile {
   const { clock, machine } = report;
   const figures = new Map(

@@ -44,6 +44,7 @@ export interface Figure {
   readonly unit: string;
 }
 
+/** What one test found. */
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -59,6 +60,7 @@ export interface Clock {
   readonly source: string;
 }
 
+/** What the microbenchmarks found on a device. */
 export interface MicrobenchReport {
   readonly device: string;
   /** The processor or card. */

@@ -9,6 +9,7 @@ import { arithmetic } from "./benchmarks/arithmetic.ts";
 import { tests } from "./benchmarks/index.ts";
 import type { Test } from "./benchmark.ts";
 
+/** What `runMicrobench` runs. */
 export interface MicrobenchOptions {
   /** Ids of tests; all if absent. */
   readonly only?: readonly string[];

@@ -79,6 +79,7 @@ const profileSchema = v.pipe(
   v.readonly(),
 );
 
+/** What a machine can do, as measured: rates, latencies and limits, with their units in their names. */
 export type MachineProfile = v.InferOutput<typeof profileSchema>;
 
 /** What a driver would say of the machine. */

@@ -3,4 +3,5 @@
 import type { Rung } from "@evolver/device";
 import type { RowPoint } from "../point.ts";
 
+/** A step of the ladder. */
 export type RowRung = Rung<RowPoint>;

@@ -135,6 +135,7 @@ class OpenRows implements OpenStudy<RowPoint, RowShape> {
   }
 }
 
+/** The study of softmax and layer norm, for the lab. */
 export const study: Study<RowPoint, RowShape> = {
   id: "softmax",
   title: "Row softmax and layer norm, f32",

@@ -51,6 +51,7 @@ function problemIn(input: string): AttentionProblem | null {
   }
 }
 
+/** How evidence about attention is read and shown. */
 export const attentionEvidence: MeasuredStudy = {
   id: "attention",
   prefix: "",

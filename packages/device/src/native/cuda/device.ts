@@ -31,9 +31,10 @@ export function openCuda(options: NativeOptions = {}): CudaDevice {
   return new CudaDevice(loadCudaDriver(), options.ordinal ?? 0);
 }
 
+/** A GPU of NVIDIA's, through its driver. */
 export class CudaDevice extends GpuDevice {
   override readonly id = "cuda";
-  override readonly forwardProgress = deviceRows.cuda.forwardProgress;
+  override readonly forwardProgress: boolean = deviceRows.cuda.forwardProgress;
   /** "sm_90a": what kernels are compiled for. */
   readonly architecture: string;
   /** "13.0". */

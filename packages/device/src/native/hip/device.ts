@@ -22,9 +22,10 @@ export function openHip(options: NativeOptions = {}): HipDevice {
   return new HipDevice(loadHipDriver(), options.ordinal ?? 0);
 }
 
+/** A GPU of AMD's, through its driver. */
 export class HipDevice extends GpuDevice {
   override readonly id = "hip";
-  override readonly forwardProgress = deviceRows.hip.forwardProgress;
+  override readonly forwardProgress: boolean = deviceRows.hip.forwardProgress;
   /** "gfx942:sramecc+:xnack-": what kernels are compiled for. */
   readonly architecture: string;
   /** Of the run time: "6.2". */

@@ -5,6 +5,7 @@ import { EvolverError } from "@evolver/base";
 import type { SourceLocation } from "@evolver/base";
 import type { ElementType, WordType } from "../../ir/types.ts";
 
+/** How `emit` writes. */
 export interface EmitOptions {
   /** CUDA and HIP: put `#line N "file.ts"` before statements. False if absent; the line map is there either way. */
   readonly lineDirectives?: boolean;
@@ -52,6 +53,7 @@ export interface LoweringEntry {
   readonly count: number;
 }
 
+/** What became of each request on a target, for example a copy that became an ordinary load and store. */
 export interface LoweringReport {
   readonly target: EmitTarget;
   readonly entries: readonly LoweringEntry[];
@@ -76,6 +78,7 @@ export interface StorageBinding {
   readonly minBytes: number;
 }
 
+/** A kernel as source for a target, with where each line comes from and what became of each request. */
 export interface Emitted {
   readonly target: EmitTarget;
   /** A complete source file. */

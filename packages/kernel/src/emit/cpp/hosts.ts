@@ -34,6 +34,7 @@ interface CppHost {
   reserveShared(entryPoint: string, bytes: number): readonly string[];
 }
 
+/** How host programs of CUDA and of HIP differ, one row each. */
 export const cppHosts = Object.freeze({
   cuda: {
     vendor: "NVIDIA",
@@ -63,6 +64,7 @@ export const cppHosts = Object.freeze({
 /** The targets whose host programs are C++. */
 export type CppTarget = keyof typeof cppHosts;
 
+/** Whether source for the target is C++. */
 export const isCppTarget = (target: EmitTarget): target is CppTarget => Object.hasOwn(cppHosts, target);
 
 /** A macro that ends the program with exit code 2 where a call fails. */

@@ -26,6 +26,7 @@ export interface SelftestExpected {
   readonly tolerance: { readonly relative: number; readonly absolute: number } | null;
 }
 
+/** A buffer of a self-test: its contents before the launch, and what is expected after it. */
 export interface SelftestBuffer {
   /** In elements. */
   readonly length: number;
@@ -43,6 +44,7 @@ export interface SelftestReference {
   readonly js: string;
 }
 
+/** A launch of a kernel, and what its results have to be: what a program with its own test is made from. */
 export interface Selftest {
   /** For people: what is tested, on what. */
   readonly title: string;

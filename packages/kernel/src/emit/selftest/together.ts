@@ -7,6 +7,7 @@ import type { CppTarget } from "../cpp/hosts.ts";
 import { hipPrologue } from "../cpp/hip-prologue.ts";
 import type { Emitted } from "../core/result.ts";
 
+/** Several kernels in one source file. */
 export interface EmittedTogether {
   readonly source: string;
   /** In the order given. A kernel's function is `entryPoint` in the namespace `in_entryPoint`. */

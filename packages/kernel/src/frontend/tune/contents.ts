@@ -28,6 +28,7 @@ export interface OneOf {
 export const isContentsRule = (contents: unknown): contents is ContentsRule =>
   typeof contents === "object" && contents !== null && !ArrayBuffer.isView(contents);
 
+/** How many elements the contents are. */
 export const contentsLength = (contents: Contents): number =>
   typeof contents === "number" ? contents : contents.length;
 

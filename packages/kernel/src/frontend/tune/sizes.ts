@@ -21,6 +21,7 @@ export type NoSizes = Readonly<Record<never, number>>;
 /** A value for each size. */
 export type SizesOf<S extends Sizes> = { readonly [K in keyof S]: number };
 
+/** The default of each size. */
 export function defaultSizes<S extends Sizes>(sizes: S): SizesOf<S> {
   return mapped(sizes, ({ value }) => value);
 }

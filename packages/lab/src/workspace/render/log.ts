@@ -4,6 +4,7 @@ import type { CycleRecord } from "../record.ts";
 import type { Trial } from "../../judge/verdict.ts";
 import { formatTime, table } from "./text.ts";
 
+/** `evolution_log.md`: every cycle, what it tried and what came of it. */
 export function renderLog(records: readonly CycleRecord[]): string {
   const head =
     "# Evolution log\n\nEvery cycle, the newest last. Rendered from `records/`; edits here are lost.\n";

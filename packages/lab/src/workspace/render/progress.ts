@@ -4,6 +4,7 @@ import type { CycleRecord } from "../record.ts";
 import { counted } from "@evolver/base";
 import { byObjective, countRejected, formatSpeedup, formatTime, table } from "./text.ts";
 
+/** `PROGRESS.md`: the champions so far. */
 export function renderProgress(records: readonly CycleRecord[]): string {
   const parts = ["# Progress", "", "Rendered from `records/`; edits here are lost.", ""];
   for (const [slug, group] of byObjective(records)) {

@@ -3,6 +3,7 @@
 import type { CycleRecord } from "../record.ts";
 import { byObjective } from "./text.ts";
 
+/** `TASKS.md`: what the last cycles suggest to try next. */
 export function renderTasks(records: readonly CycleRecord[]): string {
   const parts = [
     "# Tasks",

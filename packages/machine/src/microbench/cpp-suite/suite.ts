@@ -26,6 +26,7 @@ import type { TestPlan, Test } from "../benchmark.ts";
 import { doublesKernels, doublesTest } from "./doubles.ts";
 import { hostText } from "./host.ts";
 
+/** What `emitSuite` writes. */
 export interface SuiteOptions {
   readonly target: CppTarget;
   readonly subgroup: number;
