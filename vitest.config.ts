@@ -16,6 +16,7 @@ const SLOW = [
   "packages/lab/test/{evolve,judge,second-look,whole,workspace}.test.ts",
   "packages/machine/test/{microbench/cases,microbench/loops,microbench/suite}.test.ts",
   "packages/softmax/test/{study/judge,study/study}.test.ts",
+  "packages/tasks/test/tasks.test.ts",
   "test/{ci,docs,examples-run,examples-tune,packages,page,support,testing,web}.test.ts",
 ];
 
