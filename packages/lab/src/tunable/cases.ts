@@ -96,6 +96,7 @@ function probesOf(objective: TunableObjective): Probe[] {
   const rules = rulesOf(objective);
   const least = leastSizes(rules);
   const ragged = within(objective, raggedSizes(rules), CHECKED);
+  const even = evenSizes(rules, ragged);
   const medium = within(objective, mediumSizes(rules), MODERATE);
   const first = (sizes: Problem["sizes"]): Problem["scalars"] => firstScalars(objective, sizes);
   const probe = (kind: Case["kind"], sizes: Problem["sizes"], flavour: FlavourName): Probe => ({
@@ -110,6 +111,8 @@ function probesOf(objective: TunableObjective): Probe[] {
   return [
     probe("random", ragged, "normal values"),
     probe("random", medium, "normal values"),
+    probe("random", even, "normal values"),
+    probe("hostile", even, "few outliers"),
     probe("hostile", least, "normal values"),
     ...thin.map((sizes) => probe("hostile", sizes, "normal values")),
     ...others.map((flavour) => probe("hostile", ragged, flavour)),
@@ -120,6 +123,13 @@ function probesOf(objective: TunableObjective): Probe[] {
       })),
     ),
   ];
+}
+
+/** Multiples of 4 near other sizes: kernels that move vectors where these divide a row take another path at odd ones. */
+function evenSizes(rules: Sizes, sizes: Problem["sizes"]): Record<string, number> {
+  const near = (name: string): number =>
+    nearestSize(rules[name] as SizeRule, 4 * Math.floor((sizes[name] as number) / 4));
+  return Object.fromEntries(Object.keys(rules).map((name) => [name, near(name)]));
 }
 
 /** The sizes, or smaller ones where the problem takes more operations: where all pairs of elements meet, for example. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tunableOf, type Tunable } from "@evolver/device";
-import { buffer, f32, kernel, log2, u32 } from "@evolver/kernel";
+import { buffer, f32, kernel, log2, select, u32 } from "@evolver/kernel";
 import {
   evolve,
   fileStudy,
@@ -58,6 +58,8 @@ describe("cases", () => {
     expect(ids).toEqual([
       "normal values, rows 64, columns 97",
       "normal values, rows 64, columns 211",
+      "normal values, rows 64, columns 96",
+      "few outliers, rows 64, columns 96",
       "normal values, rows 1, columns 1",
       "normal values, rows 1, columns 97",
       "normal values, rows 64, columns 1",
@@ -168,6 +170,35 @@ describe("the judge", () => {
   ])("finds what is wrong: %s", async (flaw, status, reason) => {
     const verdict = await judged(tunableOf(flawed), { flaw });
     expect(verdict).toMatchObject({ status, reason: expect.stringContaining(reason) });
+  });
+});
+
+describe("the judge of kernels with a path of their own for multiples of 4", () => {
+  const clipped = kernel(
+    "clipped",
+    {
+      params: { x: buffer(f32), y: buffer(f32, "write"), n: u32 },
+      tune: { vectors: ["right", "clipped"] },
+      sizes: { n: 2001 },
+      workgroup: [32],
+      example: ({ n }) => ({ workgroups: Math.ceil(n / 32), args: { x: n, y: n, n } }),
+      reference: ({ x }, round) => ({ y: x.map((value) => round(value * 3)) }),
+    },
+    ({ x, y, n }, gpu, { vectors }) => {
+      const i = gpu.globalId.x;
+      gpu.if(i.lt(n), () => {
+        const value = x.get(i);
+        const kept = vectors === "right" ? value : select(n.and(3).eq(0), value.min(50), value);
+        y.set(i, kept.mul(3));
+      });
+    },
+  );
+
+  it.each([
+    ["right", "ok"],
+    ["clipped", "wrong-result"],
+  ])("sees that path with outliers: %s", async (vectors, status) => {
+    expect(await judged(tunableOf(clipped), { vectors })).toMatchObject({ status });
   });
 });
 
