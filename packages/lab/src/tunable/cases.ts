@@ -128,7 +128,7 @@ function probesOf(objective: TunableObjective): Probe[] {
 /** Multiples of 4 near other sizes: kernels that move vectors where these divide a row take another path at odd ones. */
 function evenSizes(rules: Sizes, sizes: Problem["sizes"]): Record<string, number> {
   const near = (name: string): number =>
-    nearestSize(rules[name] as SizeRule, 4 * Math.floor((sizes[name] as number) / 4));
+    nearestSize(rules[name] as SizeRule, 4 * Math.ceil((sizes[name] as number) / 4));
   return Object.fromEntries(Object.keys(rules).map((name) => [name, near(name)]));
 }
 

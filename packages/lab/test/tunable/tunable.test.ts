@@ -58,8 +58,8 @@ describe("cases", () => {
     expect(ids).toEqual([
       "normal values, rows 64, columns 97",
       "normal values, rows 64, columns 211",
-      "normal values, rows 64, columns 96",
-      "few outliers, rows 64, columns 96",
+      "normal values, rows 64, columns 100",
+      "few outliers, rows 64, columns 100",
       "normal values, rows 1, columns 1",
       "normal values, rows 1, columns 97",
       "normal values, rows 64, columns 1",
