@@ -67,10 +67,11 @@ export {
 } from "./frontend/scalar.ts";
 export * from "./frontend/functions.ts";
 export { spellings, type Spelling } from "./frontend/spelling.ts";
-export * from "./frontend/layout.ts";
-export * from "./frontend/vector.ts";
+export { padded, rowMajor, swizzled, type Layout, type SwizzleOptions } from "./frontend/layout.ts";
+export { dot, Vec, vec, type VecWidth, type WidthOf } from "./frontend/vector.ts";
 export { Copies, type CommitOptions, type CopyOptions } from "./frontend/copies.ts";
 export { Gpu } from "./frontend/gpu.ts";
+export type { Subgroup } from "./frontend/subgroup.ts";
 export type { RoleOptions } from "./frontend/roles.ts";
 export type { ForRange } from "./frontend/loop.ts";
 export type { Xyz } from "./frontend/indices.ts";

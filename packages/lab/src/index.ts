@@ -11,14 +11,7 @@ export { openJudgeInProcess } from "./judge/in-process.ts";
 export type { Admission, Judge, JudgeRequest, OpenJudge } from "./judge/judge.ts";
 export { measureWallClock } from "./study/wall-clock.ts";
 export type { CandidateSummary, EvolveResult } from "./cycle/result.ts";
-export {
-  objectiveKey,
-  objectiveSlug,
-  type Champion,
-  type CycleRecord,
-  type Objective,
-} from "./workspace/record.ts";
-export { renderKnowledge } from "./workspace/render/knowledge.ts";
+export { objectiveSlug, type Champion, type CycleRecord, type Objective } from "./workspace/record.ts";
 export { renderLog } from "./workspace/render/log.ts";
 export { renderProgress } from "./workspace/render/progress.ts";
 export { renderTasks } from "./workspace/render/tasks.ts";
@@ -36,7 +29,7 @@ export { fileStudy } from "./tunable/file-study.ts";
 export { openTunable, studyOf, type TunableSource } from "./tunable/study.ts";
 export { roofOf, shareOfRoof, type Roof } from "./study/roof.ts";
 export { resolveOwnPackages } from "./own-packages.ts";
-export { checkReadable, readInput, type ReadErrors } from "./study/read-input.ts";
+export { readInput, type ReadErrors } from "./study/read-input.ts";
 export { countersOf, mixCounters } from "./study/counters.ts";
 export { explainModelled, type ExplainOptions, type Remedies } from "./study/explain.ts";
 export { runLadder, verifyOutputs, type OpenLadder, type Verified } from "./study/ladder.ts";
@@ -48,13 +41,7 @@ export {
   type MeasureOptions,
   type PredictOptions,
 } from "./study/measure.ts";
-export {
-  countPlan,
-  modelLaunch,
-  modelledMeasurement,
-  type CountedLaunch,
-  type CountedPlan,
-} from "./study/modelled.ts";
+export { countPlan, modelLaunch, type CountedLaunch, type CountedPlan } from "./study/modelled.ts";
 export { countModuleCandidate, drawnWorkgroups, type ProblemWork } from "./study/module-candidate.ts";
 export { evenSample } from "./study/sample.ts";
 export { candidateSources, kernelFile, type CandidateParts } from "./study/sources.ts";
@@ -63,7 +50,7 @@ export { integerOption, type StudyInput, type StudyOption } from "./study/option
 export type * from "./study/point.ts";
 export type * from "./study/report.ts";
 export type * from "./study/study.ts";
-export * from "./judge/verdict.ts";
+export type { Candidate, CaseOutcome, Trial, Verdict, VerdictStatus } from "./judge/verdict.ts";
 export { DEFAULT_POLICY, type Policy } from "./workspace/policy.ts";
 export { readRecords } from "./workspace/records.ts";
 export { Workspace, commitSettled } from "./workspace/workspace.ts";

@@ -7,6 +7,7 @@ export { startOf } from "./cycle/start.ts";
 export { checkCandidatePlan } from "./judge/candidate-plan.ts";
 export { compareOutputs, compareUnknown, trivialAnswer } from "./study/compare-outputs.ts";
 export { parseAnswer, parseQuestion } from "./judge/protocol.ts";
+export { failedVerdict } from "./judge/verdict.ts";
 export { PlanRunner } from "./judge/runner.ts";
 export { explainFailure } from "./workspace/files.ts";
 export { parsePolicy } from "./workspace/policy.ts";

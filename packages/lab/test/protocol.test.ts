@@ -1,8 +1,7 @@
 /** Messages between the lab and its judge: what is malformed is refused by its field, what is another's is passed over. */
 
 import { expect, it } from "vitest";
-import { parseAnswer, parseQuestion } from "@evolver/lab/internal";
-import { failedVerdict } from "@evolver/lab";
+import { failedVerdict, parseAnswer, parseQuestion } from "@evolver/lab/internal";
 
 const verdict = failedVerdict("timeout", "It took too long.");
 

@@ -37,11 +37,13 @@ type Result = Scalar | readonly Scalar[];
 /** What a kernel's body is given: indices, control flow at run time, variables, shared memory, synchronisation. */
 export class Gpu {
   readonly #recorder: Recorder;
+  /** Invocations per workgroup on x, y and z, known while building. CUDA and HIP: blockDim. */
   readonly workgroupSize: readonly [number, number, number];
   /** Invocations per subgroup, known while building. CUDA: warp size; HIP: wavefront size. */
   readonly subgroupSize: number;
   /** Subgroups per workgroup, known while building. */
   readonly numSubgroups: number;
+  /** Votes, reductions and exchanges within a subgroup. CUDA: warp intrinsics. */
   readonly subgroup: Subgroup;
   /** Asynchronous copies from buffers to shared memory. */
   readonly copies: Copies;

@@ -45,36 +45,47 @@ export abstract class Scalar<T extends ScalarType = ScalarType> implements Handl
 }
 
 abstract class Numeric<T extends NumericType> extends Scalar<T> {
+  /** this + other. */
   add(other: Operand<T>): ScalarOf<T> {
     return binary("add", this, other);
   }
+  /** this − other. */
   sub(other: Operand<T>): ScalarOf<T> {
     return binary("sub", this, other);
   }
+  /** this · other. */
   mul(other: Operand<T>): ScalarOf<T> {
     return binary("mul", this, other);
   }
+  /** The smaller one; a NaN is ignored. */
   min(other: Operand<T>): ScalarOf<T> {
     return binary("min", this, other);
   }
+  /** The larger one; a NaN is ignored. */
   max(other: Operand<T>): ScalarOf<T> {
     return binary("max", this, other);
   }
+  /** this < other. */
   lt(other: Operand<T>): Bool {
     return binary("lt", this, other);
   }
+  /** this ≤ other. */
   le(other: Operand<T>): Bool {
     return binary("le", this, other);
   }
+  /** this > other. */
   gt(other: Operand<T>): Bool {
     return binary("gt", this, other);
   }
+  /** this ≥ other. */
   ge(other: Operand<T>): Bool {
     return binary("ge", this, other);
   }
+  /** this = other. */
   eq(other: Operand<T>): Bool {
     return binary("eq", this, other);
   }
+  /** this ≠ other; true beside a NaN. */
   ne(other: Operand<T>): Bool {
     return binary("ne", this, other);
   }
@@ -121,12 +132,15 @@ abstract class Word<T extends WordType> extends Numeric<T> {
 /** A run-time f32. A JavaScript number beside it is rounded to f32. */
 export class F32 extends Word<"f32"> {
   override readonly type = "f32";
+  /** this / other. */
   div(other: Operand<"f32">): F32 {
     return binary("div", this, other);
   }
+  /** −this. */
   neg(): F32 {
     return unary("neg", this);
   }
+  /** The magnitude. */
   abs(): F32 {
     return unary("abs", this);
   }
@@ -134,12 +148,15 @@ export class F32 extends Word<"f32"> {
 
 /** Two-byte floating point: each operation rounds once to the type. For other operations convert with toF32(). */
 abstract class Half<T extends "f16" | "bf16"> extends Numeric<T> {
+  /** this / other. */
   div(other: Operand<T>): ScalarOf<T> {
     return binary("div", this, other);
   }
+  /** −this. */
   neg(): ScalarOf<T> {
     return unary("neg", this);
   }
+  /** The magnitude. */
   abs(): ScalarOf<T> {
     return unary("abs", this);
   }
@@ -172,15 +189,19 @@ abstract class Integer<T extends "i32" | "u32"> extends Word<T> {
   modFloor(other: Operand<T>): ScalarOf<T> {
     return binary("modFloor", this, other);
   }
+  /** Bit by bit: both. */
   and(other: Operand<T>): ScalarOf<T> {
     return binary("and", this, other);
   }
+  /** Bit by bit: either. */
   or(other: Operand<T>): ScalarOf<T> {
     return binary("or", this, other);
   }
+  /** Bit by bit: exactly one. */
   xor(other: Operand<T>): ScalarOf<T> {
     return binary("xor", this, other);
   }
+  /** Every bit, or the truth, turned round. */
   not(): ScalarOf<T> {
     return unary("not", this);
   }
@@ -205,9 +226,11 @@ abstract class Integer<T extends "i32" | "u32"> extends Word<T> {
 /** A run-time i32, which wraps round. Division is `divTrunc` or `divFloor`. */
 export class I32 extends Integer<"i32"> {
   override readonly type = "i32";
+  /** −this. */
   neg(): I32 {
     return unary("neg", this);
   }
+  /** The magnitude. */
   abs(): I32 {
     return unary("abs", this);
   }
@@ -221,15 +244,19 @@ export class U32 extends Integer<"u32"> {
 /** A run-time boolean, the result of comparisons, for `gpu.if`, `select` and `gpu.while`. */
 export class Bool extends Scalar<"bool"> {
   override readonly type = "bool";
+  /** Both; both are evaluated. */
   and(other: Bool | boolean): Bool {
     return binary("and", this, other);
   }
+  /** Either; both are evaluated. */
   or(other: Bool | boolean): Bool {
     return binary("or", this, other);
   }
+  /** Exactly one of them. */
   xor(other: Bool | boolean): Bool {
     return binary("xor", this, other);
   }
+  /** Every bit, or the truth, turned round. */
   not(): Bool {
     return unary("not", this);
   }

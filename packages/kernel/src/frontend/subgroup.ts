@@ -9,6 +9,7 @@ import { lift, wrap, type Bool, type ScalarOf, type Scalar, type U32 } from "./s
 
 type Num = ScalarOf<NumericType>;
 
+/** `gpu.subgroup`: votes, reductions and exchanges between the invocations of a subgroup. */
 export class Subgroup {
   readonly #recorder: Recorder;
   /** Invocations per subgroup. */
@@ -33,9 +34,11 @@ export class Subgroup {
   sum<S extends Num>(value: S): S {
     return this.#one("sum", [value]) as S;
   }
+  /** The smallest value of the active lanes. */
   min<S extends Num>(value: S): S {
     return this.#one("min", [value]) as S;
   }
+  /** The largest value of the active lanes. */
   max<S extends Num>(value: S): S {
     return this.#one("max", [value]) as S;
   }

@@ -13,7 +13,6 @@ export * from "./types.ts";
 export type { Convergence, Effect } from "./schema.ts";
 export {
   blocksOf,
-  describeNode,
   isRemovable,
   memoriesOf,
   operandsAtEndOf,

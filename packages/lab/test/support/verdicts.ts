@@ -1,5 +1,6 @@
 /** A verdict with nothing in it, for tests to fill in. */
 
-import { failedVerdict, type Verdict } from "@evolver/lab";
+import type { Verdict } from "@evolver/lab";
+import { failedVerdict } from "@evolver/lab/internal";
 
 export const emptyVerdict: Verdict = { ...failedVerdict("build-failed", ""), status: "ok" };
