@@ -1,13 +1,29 @@
 /** What callers without types give: JavaScript, and TypeScript under `as never`. */
 
 import { describe, expect, test } from "vitest";
-import { buffer, EvolverError, f32, fma, kernel, max, select, struct, u32, type Gpu } from "@evolver/kernel";
+import {
+  abs,
+  bool,
+  buffer,
+  dot,
+  EvolverError,
+  f32,
+  fma,
+  kernel,
+  max,
+  select,
+  struct,
+  u32,
+  type Gpu,
+} from "@evolver/kernel";
 
 const params = { x: buffer(f32), y: buffer(f32, "write"), n: u32 };
 
 /** The body's arguments without their types. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Untyped = Record<"x" | "y" | "n" | "z", any>;
+
+type Taking = (...given: unknown[]) => void;
 
 function errorOf(run: () => unknown): EvolverError {
   try {
@@ -21,6 +37,48 @@ function errorOf(run: () => unknown): EvolverError {
 
 const built = (body: (params: Untyped, gpu: Gpu) => void): EvolverError =>
   errorOf(() => kernel("given", { params, workgroup: [64] }, body as never).build({ subgroup: 32 }));
+
+/** What stands for a run-time value in plain JavaScript, and what it is called. */
+const NO_VALUES: readonly (readonly [called: string, given: unknown])[] = [
+  ["a JavaScript number", 1],
+  ["a JavaScript boolean", true],
+  ["a JavaScript string", "x"],
+  ["a JavaScript bigint", 1n],
+  ["a JavaScript function", () => 1],
+  ["a JavaScript array", [1]],
+  ["a JavaScript object", {}],
+  ["JavaScript's undefined", undefined],
+  ["JavaScript's null", null],
+];
+
+describe.each(NO_VALUES)("%s where only a run-time value will do", (called, given) => {
+  const operations = [
+    ...["sum", "min", "max", "any", "all", "ballot", "broadcastFirst", "inclusiveSum", "exclusiveSum"],
+    ...["broadcast", "shuffle", "shuffleXor", "shuffleUp", "shuffleDown"],
+  ];
+  test.each(operations)("subgroup.%s says so, at its line", (name) => {
+    const error = built((_, gpu) => (gpu.subgroup as unknown as Record<string, Taking>)[name]!(given, 0));
+    expect(error.code).toBe("NOT_A_VALUE");
+    expect(error.what).toBe(`${called} stands where a run-time value is wanted`);
+    expect(error.where[0]?.file).toBe(import.meta.filename);
+  });
+
+  const rest: Readonly<Record<string, (params: Untyped, gpu: Gpu) => unknown>> = {
+    abs: () => abs(given as never),
+    "a condition": ({ x }) => select(given as never, x.get(0), 1),
+    dot: () => dot(given as never, given as never),
+    bitcast: ({ n }) => n.bitcast(given),
+    "bitcast to bool": ({ n }) => n.bitcast(bool),
+    "a condition of a loop": (_, gpu) => gpu.while(given as never, undefined as never),
+    "a body of copies": (_, gpu) => gpu.unroll(2, undefined as never),
+    roles: (_, gpu) => gpu.roles(given as never),
+  };
+  test.each(Object.keys(rest))("%s is refused with a code, at its line", (name) => {
+    const error = built((params, gpu) => void rest[name]!(params, gpu));
+    expect(error.code).toMatch(/^(NOT_A_|NO_RUNTIME_OPERAND|INVALID_ROLES)/);
+    expect(error.where[0]?.file).toBe(import.meta.filename);
+  });
+});
 
 describe("in a body", () => {
   test.each<[string, string, RegExp, (params: Untyped, gpu: Gpu) => void]>([

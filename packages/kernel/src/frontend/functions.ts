@@ -3,7 +3,6 @@
 import { EvolverError } from "@evolver/base";
 import type { OpName } from "../ir/ops.ts";
 import { captureSite } from "../ir/site.ts";
-import type { ScalarType } from "../ir/types.ts";
 import { lift, Scalar, wrap, type Bool, type F32, type Float, type I32, type U32 } from "./scalar.ts";
 
 type Numeric = Float | I32 | U32;
@@ -43,8 +42,7 @@ export function select(
   ifTrue: Scalar | number | boolean,
   ifFalse: Scalar | number | boolean,
 ): Scalar {
-  const type = typeOfEither(ifTrue, ifFalse);
-  const recorder = condition.recorder;
+  const { recorder, type } = firstScalar([ifTrue, ifFalse]);
   return wrap(
     recorder.op("select", [condition, lift(recorder, ifTrue, type), lift(recorder, ifFalse, type)]),
   );
@@ -88,11 +86,9 @@ export const round = <S extends Float>(x: S): S => call("round", x);
 /** Towards zero. */
 export const trunc = <S extends Float>(x: S): S => call("trunc", x);
 /** The magnitude. That of the smallest i32 is itself. */
-export function abs<S extends Float | I32>(x: S): S {
-  return wrap(x.recorder.op("abs", [x])) as S;
-}
+export const abs = <S extends Float | I32>(x: S): S => call("abs", x);
 
-function call<S extends Float>(name: OpName, x: S): S {
+function call<S extends Float | I32>(name: OpName, x: S): S {
   return wrap(firstScalar([x]).recorder.op(name, [x]));
 }
 
@@ -112,8 +108,4 @@ function firstScalar(operands: readonly unknown[]): Scalar {
     where: [captureSite(true).location],
     hint: "compute it with JavaScript's Math, or start from gpu.constant(f32, x)",
   });
-}
-
-function typeOfEither(a: unknown, b: unknown): ScalarType {
-  return firstScalar([a, b]).type;
 }

@@ -1,7 +1,7 @@
 /** What calls were given, for callers without types: is it what is wanted, and what is it called in messages. */
 
 import { EvolverError } from "@evolver/base";
-import { captureSite } from "../ir/site.ts";
+import { captureSite, type Site } from "../ir/site.ts";
 import { variableTypes } from "../ir/types.ts";
 
 /** A name of a type or of a thing with its article: "an f32", "a u32". */
@@ -9,12 +9,12 @@ export const withArticle = (name: string): string =>
   `${/^[aeiou]|^f(32|16)/.test(name) && name !== "u32" ? "an" : "a"} ${name}`;
 
 /** A descriptor of a type, not its name. */
-export function wantType(given: unknown, what: string): void {
+export function wantType(given: unknown, what: string, types: readonly string[] = variableTypes): void {
   const type = (given as { readonly type?: unknown } | null | undefined)?.type;
-  if ((variableTypes as readonly unknown[]).includes(type)) return;
+  if ((types as readonly unknown[]).includes(type)) return;
   throw new EvolverError("NOT_A_TYPE", `${what} takes a type first, not ${kindOf(given)}`, {
     where: [captureSite(true).location],
-    hint: `types are ${variableTypes.join(", ")}, imported from @evolver/kernel: write f32, not "f32"`,
+    hint: `types are ${types.join(", ")}, imported from @evolver/kernel: write f32, not "f32"`,
   });
 }
 
@@ -25,6 +25,24 @@ export function wantFunction(given: unknown, what: string, example: string): voi
     hint: `write ${example}: the function records what it does`,
   });
 }
+
+/** A value that a kernel's body made or was given: of this build or of another, which is refused elsewhere. */
+export function wantValue(given: unknown, site: Site): void {
+  if (typeof given === "object" && given !== null && "recorder" in given && "frame" in given) return;
+  const literal = typeof given === "number" || typeof given === "boolean";
+  throw new EvolverError("NOT_A_VALUE", `${kindOf(given)} stands where a run-time value is wanted`, {
+    where: [site.location],
+    hint: literal
+      ? `make a run-time value of it: gpu.constant(${typeof given === "number" ? "f32" : "bool"}, ${given})`
+      : adviceFor(given),
+  });
+}
+
+/** Of both kinds, with and without async. */
+export const isGenerator = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && GENERATORS.includes(Object.prototype.toString.call(value));
+
+const GENERATORS: readonly string[] = ["[object Generator]", "[object AsyncGenerator]"];
 
 const KINDS: Readonly<Record<string, string>> = {
   Var: "a variable",

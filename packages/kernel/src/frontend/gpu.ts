@@ -246,6 +246,8 @@ export class Gpu {
 
   /** Evaluates the condition, leaves when it is false, runs the body, and starts again. */
   while(condition: () => Bool, body: () => void): void {
+    for (const given of [condition, body])
+      wantFunction(given, "gpu.while", "gpu.while(() => k.get().lt(n), () => k.add(1))");
     const recorder = this.#recorder;
     const site = captureSite();
     const test = recorder.block("the condition of gpu.while", false, () =>
@@ -270,6 +272,7 @@ export class Gpu {
 
   /** A loop at build time, like a JavaScript `for`, that labels its iterations in printed and emitted code. */
   unroll(count: number, body: (k: number) => void): void {
+    wantFunction(body, "gpu.unroll", "gpu.unroll(4, (k) => …)");
     for (let k = 0; k < count; k++) {
       this.#recorder.emit({ kind: "comment", text: `unrolled ${k + 1} of ${count}` });
       this.#recorder.refuseAsync<unknown>(body(k), "the body of gpu.unroll");

@@ -9,6 +9,7 @@ import type { Block, Node } from "../ir/nodes.ts";
 import { ops, type OpName } from "../ir/ops.ts";
 import type { SourceLocation } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
+import { isGenerator, wantValue } from "./given.ts";
 import { nameOf, namesAt } from "../ir/source-names.ts";
 import {
   elementTypes,
@@ -266,6 +267,7 @@ export class Recorder {
 
   /** Checks that a value may be used here, marks it as used, and returns it. */
   use(handle: Handle, site: Site): Value {
+    wantValue(handle, site);
     if (handle.recorder !== this) {
       throw new EvolverError(
         "FOREIGN_VALUE",
@@ -392,9 +394,3 @@ function checkLiteral(type: ScalarType, value: number | boolean, place: () => Si
     hint: "a JavaScript number takes the type of the operand beside it; convert the operand, or write another number",
   });
 }
-
-/** Of both kinds, with and without async. */
-const isGenerator = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && GENERATORS.includes(Object.prototype.toString.call(value));
-
-const GENERATORS: readonly string[] = ["[object Generator]", "[object AsyncGenerator]"];

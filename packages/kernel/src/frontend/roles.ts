@@ -12,6 +12,11 @@ export interface RoleOptions {
 }
 
 export function checkRoles(options: readonly RoleOptions[], numSubgroups: number, site: Site): void {
+  if (!Array.isArray(options) || !options.every((role) => typeof role?.body === "function"))
+    throw new EvolverError("INVALID_ROLES", "gpu.roles takes a list of roles", {
+      where: [site.location],
+      hint: 'write gpu.roles([{ name: "copy", subgroups: 1, body: () => … }, …])',
+    });
   const wanted = options.reduce((total, role) => total + role.subgroups, 0);
   if (
     wanted > numSubgroups ||

@@ -9,7 +9,7 @@ import { captureSite, type Site } from "../ir/site.ts";
 import { isFloat, isHalf } from "../ir/types.ts";
 import type { FloatType, NumericType, ScalarType, Value, WordType } from "../ir/types.ts";
 import type { TypeDescriptor } from "./descriptors.ts";
-import { adviceFor, kindOf, withArticle } from "./given.ts";
+import { adviceFor, kindOf, wantType, withArticle } from "./given.ts";
 import { note, type Frame, type Handle, type Recorder } from "./recorder.ts";
 
 /** A value at run time; each type has a class of its own. It can be used in the block that made it and in the blocks inside. */
@@ -119,9 +119,12 @@ abstract class Numeric<T extends NumericType> extends Scalar<T> {
 }
 
 /** Types of four bytes. */
+const wordTypes: readonly WordType[] = ["f32", "i32", "u32"];
+
 abstract class Word<T extends WordType> extends Numeric<T> {
   /** The same 32 bits as another type. */
   bitcast<E extends WordType>(target: TypeDescriptor<E>): ScalarOf<E> {
+    wantType(target, "bitcast", wordTypes);
     const name = ({ f32: "bitcastF32", i32: "bitcastI32", u32: "bitcastU32" } as const)[
       target.type as WordType
     ];

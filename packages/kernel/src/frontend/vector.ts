@@ -3,6 +3,7 @@
 import { EvolverError } from "@evolver/base";
 import { captureSite, type Site } from "../ir/site.ts";
 import type { FloatType, HalfType, NumericType } from "../ir/types.ts";
+import { kindOf } from "./given.ts";
 import { fma } from "./functions.ts";
 import type { BF16, F16, F32, Float, Operand, ScalarOf } from "./scalar.ts";
 
@@ -132,6 +133,12 @@ export function dot(
   b: Vec<FloatType, VecWidth>,
   acc: Float | number = 0,
 ): Float {
+  for (const given of [a, b])
+    if (!(given instanceof Vec))
+      throw new EvolverError("NOT_A_VALUE", `dot takes two vectors, not ${kindOf(given)}`, {
+        where: [captureSite(true).location],
+        hint: "read one with getVec, or make one: new Vec(2, [a, b])",
+      });
   const { recorder } = a.at(0);
   return recorder.within(recorder.place(), () => {
     let total = acc as F32 | number;
