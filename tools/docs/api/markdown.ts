@@ -141,6 +141,7 @@ function pageText({ page, sections }: FilledPage, link: Link): string {
   return `${[
     `# ${froms.join(", ")}`,
     `${page.says.charAt(0).toUpperCase()}${page.says.slice(1)}. ${[WRITTEN, ...also].join(" ")}`,
+    ...beginWith(page, entries, link),
     contents(sections, link),
     ...sections.map(({ title, says, entries: own }) =>
       [
@@ -150,6 +151,16 @@ function pageText({ page, sections }: FilledPage, link: Link): string {
       ].join("\n\n"),
     ),
   ].join("\n\n")}\n`;
+}
+
+function beginWith({ file, first = [] }: Page, entries: readonly Entry[], link: Link): string[] {
+  const links = first.map((wanted) => {
+    const entry = entries.find(({ name, exported }) => exported && name === wanted);
+    const found = entry === undefined ? null : link(entry);
+    if (found === null) throw new Error(`${file}.md has no ${wanted}: mend tools/docs/api/pages.ts`);
+    return found;
+  });
+  return links.length === 0 ? [] : [`Begin with ${links.join(", ")}.`];
 }
 
 const WRITTEN = `Written from the source by \`${REGENERATE}\`.`;

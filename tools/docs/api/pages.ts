@@ -14,6 +14,8 @@ export interface Page {
   /** Below packages/. */
   readonly folder: string;
   readonly says: string;
+  /** The names that most readers want. */
+  readonly first?: readonly string[];
   /** What is in none of them gets a topic per file, or, on a page that is not the package's last one, the next page. */
   readonly topics: readonly Topic[];
 }
@@ -24,6 +26,7 @@ export const PAGES: readonly Page[] = [
     file: "kernel",
     folder: "kernel",
     says: "kernels with their parameters, choices and references, and what a body is given",
+    first: ["kernel", "buffer", "Gpu", "KernelOptions"],
     topics: [
       {
         title: "A kernel and its parameters",
@@ -47,6 +50,7 @@ export const PAGES: readonly Page[] = [
     file: "kernel-values",
     folder: "kernel",
     says: "what a body computes with: values, functions of them, memory, copies",
+    first: ["F32", "Var", "SharedArray", "select"],
     topics: [
       { title: "Values", places: ["frontend/scalar.ts", "frontend/vector.ts", "frontend/arithmetic.ts"] },
       {
@@ -74,6 +78,7 @@ export const PAGES: readonly Page[] = [
     file: "kernel-emit",
     folder: "kernel",
     says: "emitters: a kernel as CUDA, HIP, WGSL or JavaScript, with its self-test; and lint rules for kernels",
+    first: ["emit", "emitSelftest"],
     topics: [
       { title: "Emit a kernel", places: ["emit/emit.ts", "emit/emit-wgsl.ts", "emit/core/"] },
       { title: "Targets", places: ["emit/targets.ts", "emit/cpp/"] },
@@ -86,6 +91,7 @@ export const PAGES: readonly Page[] = [
     file: "kernel-ir",
     folder: "kernel",
     says: "the intermediate representation that a kernel is built into, and what is known about it",
+    first: ["KernelIR", "Node", "print"],
     topics: [
       { title: "Errors and places in the source", places: ["../../base/src/", "ir/site.ts"] },
       { title: "Types", places: ["ir/types.ts", "ir/limits.ts"] },
@@ -112,6 +118,7 @@ export const PAGES: readonly Page[] = [
     file: "device",
     folder: "device",
     says: "devices, programs and buffers, the simulator's checks and counters",
+    first: ["openDevice", "Device", "Program", "explore", "Counters"],
     topics: [
       {
         title: "Open a device",
@@ -132,6 +139,7 @@ export const PAGES: readonly Page[] = [
     file: "device-plans",
     folder: "device",
     says: "plans of several launches, kernels and plans with choices, rungs and claims",
+    first: ["tunable", "buildPlan", "bindPlan"],
     topics: [
       {
         title: "Kernels with choices",
@@ -150,12 +158,14 @@ export const PAGES: readonly Page[] = [
     file: "vitest",
     folder: "vitest",
     says: "expectations about kernels for tests",
+    first: ["expectClean", "expectCounters"],
     topics: [],
   },
   {
     file: "lab",
     folder: "lab",
     says: "evolve and compare, the judge, samplers and the workspace that keeps the records",
+    first: ["evolve", "compareSamplers", "Workspace"],
     topics: [
       { title: "Evolve and compare", places: ["cycle/"] },
       { title: "Kernels in files of their own", places: ["tunable/", "load-kernel.ts", "own-packages.ts"] },
@@ -168,6 +178,7 @@ export const PAGES: readonly Page[] = [
     file: "lab-studies",
     folder: "lab",
     says: "what a study is made of, and how candidates are measured, modelled and explained",
+    first: ["Study", "Space", "Case"],
     topics: [
       {
         title: "What a study is",
@@ -191,6 +202,7 @@ export const PAGES: readonly Page[] = [
     file: "attention",
     folder: "attention",
     says: "attention as a function, its problem, float64 reference and kernels",
+    first: ["attention", "prepareAttention", "attentionPlan"],
     topics: [
       { title: "Run attention", places: ["attention.ts", "attention-plan.ts", "prepare.ts"] },
       { title: "The problem", places: ["problem.ts", "limits.ts", "validate.ts"] },
@@ -224,6 +236,7 @@ export const PAGES: readonly Page[] = [
     file: "machine",
     folder: "machine",
     says: "microbenchmarks, machine profiles, the cost model",
+    first: ["modelTime", "runMicrobench", "MachineProfile"],
     topics: [
       { title: "Cost model", places: ["cost-model/"] },
       { title: "Microbenchmarks", places: ["microbench/"] },
@@ -247,6 +260,7 @@ export const PAGES: readonly Page[] = [
     file: "base",
     folder: "base",
     says: "errors, random numbers, statistics, JSON, schemas, formats",
+    first: ["EvolverError", "Random"],
     topics: [],
   },
   { file: "evolver", folder: "cli", says: "the command line as a function", topics: [] },
