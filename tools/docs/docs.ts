@@ -10,6 +10,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
+import { filesTable, tasksTable } from "@evolver/tasks/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { apiDocuments, hostApiBlocks } from "./api/markdown.ts";
@@ -49,6 +50,9 @@ const API = "api";
 /** docs/cli.md. */
 const CLI = "cli";
 
+/** The blocks of docs/tasks.md. */
+const TASKS: Readonly<Record<string, (folder: string) => string>> = { tasks: tasksTable, files: filesTable };
+
 /** The table of docs/errors.md. */
 const ERRORS = "errors";
 
@@ -58,6 +62,7 @@ const known = [
   ERRORS,
   TABLES,
   ...EVIDENCE_BLOCKS,
+  ...Object.keys(TASKS),
   ...Object.keys(GENERATED),
   ...Object.keys(WRITTEN),
   "examples",
@@ -84,6 +89,9 @@ if ([TABLES, ...EVIDENCE_BLOCKS].some((name) => wanted.includes(name))) {
     for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
   }
 }
+for (const [name, make] of Object.entries(TASKS))
+  if (wanted.includes(name) || wanted.includes(TABLES))
+    update(join("docs", "tasks.md"), (markdown) => replaceGenerated(markdown, name, make(EVIDENCE), false));
 if (wanted.includes(TABLES)) {
   for (const [file, plot] of evidencePlots(EVIDENCE, attentionEvidence))
     update(join("evidence", "h200", file), () => plotSvg(plot));

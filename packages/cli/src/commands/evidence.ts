@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { EvolverError } from "@evolver/base";
 import { collect, findCommands, machineCommands, type Collected } from "@evolver/guide";
 import { evidenceDevices, isEvidenceDevice, type EvidenceCommand } from "@evolver/lab";
-import { loadStudy, studyNames } from "@evolver/studies";
+import { loadStudy, loadTasks, studyNames } from "@evolver/studies";
 import { Command } from "commander";
 import { newCommand, type MakeCommand } from "../command.ts";
 import { list } from "../options.ts";
@@ -43,10 +43,11 @@ export const evidenceCommand: MakeCommand = async ({ finish }) => {
   );
 };
 
-/** Of the machine, and of each study. */
+/** Of the machine, of each study, and of the tasks. */
 async function allCommands(): Promise<EvidenceCommand[]> {
   const studies = await Promise.all(studyNames.map((name) => loadStudy(name)));
-  return [...machineCommands, ...studies.flatMap(({ evidence = [] }) => evidence)];
+  const { taskCommands } = await loadTasks();
+  return [...machineCommands, ...studies.flatMap(({ evidence = [] }) => evidence), ...taskCommands];
 }
 
 async function collectEvidence(all: readonly EvidenceCommand[], flags: CollectFlags): Promise<number> {

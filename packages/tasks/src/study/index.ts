@@ -2,3 +2,4 @@
 
 export { findTask, study, taskIds, taskStudy } from "./study.ts";
 export { runTasks, type TaskReport, type TasksOptions, type TasksReport } from "./run.ts";
+export { filesTable, taskCommands, tasksTable } from "./evidence.ts";
