@@ -9,12 +9,9 @@
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { attentionEvidence } from "@evolver/attention/study";
 import { filesTable, tasksTable } from "@evolver/tasks/study";
 import { EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
-import { plotSvg } from "@evolver/guide/charts";
 import { apiDocuments, hostApiBlocks } from "./api/markdown.ts";
-import { cliDocument } from "./cli.ts";
 import { errorTable } from "./errors.ts";
 import {
   documents,
@@ -25,6 +22,7 @@ import {
   withExamples,
 } from "./markdown.ts";
 
+// What some blocks need alone is loaded for them alone: the reference is written in a second.
 const root = join(import.meta.dirname, "..", "..");
 const EVIDENCE = join(root, "evidence", "h200");
 const WORKSPACE = "evolver-workspace";
@@ -84,6 +82,7 @@ if (unknown.length > 0) {
 }
 
 if ([TABLES, ...EVIDENCE_BLOCKS].some((name) => wanted.includes(name))) {
+  const { attentionEvidence } = await import("@evolver/attention/study");
   for (const [name, text] of evidenceBlocks(EVIDENCE, attentionEvidence)) {
     if (!wanted.includes(name) && !wanted.includes(TABLES)) continue;
     for (const path of documents()) update(path, (markdown) => replaceGenerated(markdown, name, text, false));
@@ -93,6 +92,8 @@ for (const [name, make] of Object.entries(TASKS))
   if (wanted.includes(name) || wanted.includes(TABLES))
     update(join("docs", "tasks.md"), (markdown) => replaceGenerated(markdown, name, make(EVIDENCE), false));
 if (wanted.includes(TABLES)) {
+  const { attentionEvidence } = await import("@evolver/attention/study");
+  const { plotSvg } = await import("@evolver/guide/charts");
   for (const [file, plot] of evidencePlots(EVIDENCE, attentionEvidence))
     update(join("evidence", "h200", file), () => plotSvg(plot));
 }
@@ -105,6 +106,7 @@ if (wanted.includes(API)) {
     update(join("docs", "host-api.md"), (markdown) => replaceGenerated(markdown, name, text, false));
 }
 if (wanted.includes(CLI)) {
+  const { cliDocument } = await import("./cli.ts");
   const text = await cliDocument();
   update(join("docs", "cli.md"), () => text);
 }
