@@ -251,6 +251,8 @@ deviceSelect.addEventListener("change", () => {
   if (worker === null) show();
 });
 sequenceField.addEventListener("input", () => (chosen.sequence = true));
+// What went wrong was about other values.
+form.addEventListener("input", () => (failureBox.hidden = true));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (worker === null) start();

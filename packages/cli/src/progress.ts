@@ -29,7 +29,7 @@ function terminalProgress(stream: NodeJS.WriteStream): Progress {
       const filled = total === 0 ? BAR_WIDTH : Math.round((BAR_WIDTH * done) / total);
       const room = Math.max(10, (stream.columns ?? 80) - BAR_WIDTH - 14);
       clear();
-      bar = `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total} ${text.slice(0, room)}`;
+      bar = `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${total === 0 ? "" : `${done}/${total} `}${text.slice(0, room)}`;
       stream.write(bar);
     },
     end() {
@@ -51,7 +51,7 @@ function plainProgress(stream: NodeJS.WriteStream): Progress {
       const part = `${tenth} of ${total}`;
       if (part === reported) return;
       reported = part;
-      stream.write(`[${done}/${total}] ${text}\n`);
+      stream.write(`${total === 0 ? "" : `[${done}/${total}] `}${text}\n`);
     },
     end() {
       reported = "";

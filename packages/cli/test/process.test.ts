@@ -1,7 +1,16 @@
 /** The command as a process: outputs that cannot be written, signals, workspaces that may not be written. */
 
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -127,5 +136,23 @@ describe.runIf(isLinux)("a workspace that may not be written", () => {
     expect(stderr).toMatch(/^error\[OUTPUT_NOT_WRITTEN\]: /);
     expect(status).toBe(2);
     expect(readdirSync(at)).toEqual([]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("that may not be looked into is no missing one", () => {
+    const at = join(folder, "closed");
+    mkdirSync(at);
+    chmodSync(at, 0);
+    const [within, own] = [join(at, "ws"), at].map((path) =>
+      spawnSync(process.execPath, [bin, "log", "--workspace", path], {
+        encoding: "utf8",
+        uid: 65_534,
+        gid: 65_534,
+      }),
+    );
+    for (const { status, stderr } of [within!, own!]) {
+      expect(stderr).toMatch(/^error\[FILE_NOT_READABLE\]: .*closed.* cannot be read: .*permission denied/);
+      expect(status).toBe(2);
+    }
+    chmodSync(at, 0o755);
   });
 });

@@ -48,7 +48,9 @@ it("on a terminal leaves nothing behind", () => {
 it("on a terminal fits into a line, and is full where nothing is to do", () => {
   const long = record(60, (progress) => progress.step(1, 10, "x".repeat(200)));
   expect(screen(long)[0]?.length).toBeLessThan(60);
-  expect(screen(record(80, (progress) => progress.step(0, 0, "")))[0]).toContain("█".repeat(24));
+  const [nothing] = screen(record(80, (progress) => progress.step(0, 0, "the baseline")));
+  expect(nothing).toBe(`${"█".repeat(24)} the baseline`);
+  expect(record(null, (progress) => progress.step(0, 0, "the baseline"))).toBe("the baseline\n");
 });
 
 it("elsewhere is plain lines, one for each tenth of the way", () => {

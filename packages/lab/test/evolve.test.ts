@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { evolve, objectiveSlug, readRecords } from "@evolver/lab";
-import type { EvolveEvent, EvolveOptions, EvolveResult, Point } from "@evolver/lab";
+import type { EvolveEvent, EvolveOptions, EvolveResult, OpenJudge, Point } from "@evolver/lab";
 import { fakeStudy, openFakeJudge } from "./support/fake-study.ts";
 
 let folder: string;
@@ -206,6 +206,14 @@ describe("a run", () => {
     await run({ cycles: 0, from: "k01", onEvent });
     await run({ cycles: 0, onEvent });
     expect(unused).toEqual([null, "k01", null]);
+  });
+
+  it("opens no judge where there is nothing to judge, and says what there is", async () => {
+    const { champion } = await run({ cycles: 1 });
+    const openJudge = vi.fn<OpenJudge>();
+    const result = await run({ cycles: 0, openJudge });
+    expect(openJudge).not.toHaveBeenCalled();
+    expect(result).toMatchObject({ cycles: 0, trials: 0, history: [], commits: [], champion });
   });
 
   it("ends gracefully when the space is exhausted", async () => {

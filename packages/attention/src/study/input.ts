@@ -209,9 +209,15 @@ function floats(tensors: Safetensors, name: string, path: string): Float32Array 
   const { data } = tensor(tensors, name, path);
   const values = data instanceof Float32Array ? data : Float32Array.from(data);
   const at = values.findIndex((value) => !Number.isFinite(value));
-  if (at >= 0) throw tensorError(path, `${name}[${at}] is ${values[at]}; a judge needs finite data`);
+  if (at >= 0) throw tensorError(path, `${name}[${at}] ${whyNot(data[at] as number)}`);
   return values;
 }
+
+/** @param value as the file has it */
+const whyNot = (value: number): string =>
+  Number.isFinite(value)
+    ? `is ${value}, which does not fit f32: its largest value is 3.4e38`
+    : `is ${value}; a judge needs finite data`;
 
 const LARGEST_F32 = 3.4028234663852886e38;
 

@@ -160,6 +160,11 @@ describe("a safetensors file", () => {
     ["q of two dimensions", "q has 2 dimensions", (all) => ({ ...all, q: { shape: [20, 8], data: data.q } })],
     ["another v", "k is [1, 2, 7, 8] and v [1, 2, 8, 7]", (all) => reshaped(all, "v", [1, 2, 8, 7])],
     ["another dim", "batch and head dimension must agree", (all) => reshaped(all, "q", [1, 4, 10, 4])],
+    [
+      "a double beyond f32",
+      "k[5] is 1e+300, which does not fit f32",
+      (all) => ({ ...all, k: { shape: [1, 2, 7, 8], data: Float64Array.from(data.k).with(5, 1e300) } }),
+    ],
     ["a NaN", "k[9] is NaN", (all) => ({ ...all, k: { shape: [1, 2, 7, 8], data: withNan } })],
   ])("with %s is refused", async (_, what, change) => {
     const error = await refusal(parseAttentionInput({ input: saved(change(tensorsOf())) }));

@@ -1,5 +1,6 @@
 /** `evolver compare`: a sampler against random search at the same number of trials, over several seeds. */
 
+import { EvolverError } from "@evolver/base";
 import { compareSamplers } from "@evolver/lab";
 import { loadStudy } from "@evolver/studies";
 import { stopOnSignals } from "../interruption.ts";
@@ -33,11 +34,18 @@ export const compareCommand: MakeCommand = ({ args, finish }) =>
     args,
   );
 
+/** The sampler that others are compared with. */
+const BASE = "random";
+
 /** Share of the seeds on which the sampler must be strictly faster: luck alone gives half. */
 const SHARE_TO_WIN = 0.8;
 
 async function compare(name: string, flags: CompareFlags): Promise<number> {
   const study = await loadStudy(name);
+  if (flags.sampler === BASE)
+    throw new EvolverError("INVALID_OPTION", "random search is what samplers are compared with", {
+      hint: "name another with --sampler, such as evolutionary",
+    });
   const { device, sampler, from, trials, seeds, json } = flags;
   const progress = openProgress();
   const interruption = stopOnSignals(progress);

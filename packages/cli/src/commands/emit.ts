@@ -46,8 +46,8 @@ interface EmitOptions {
 export const emitCommand: MakeCommand = async ({ args, finish }) => {
   const command = newCommand("emit", "write a kernel as source for a target")
     .argument(
-      "<study/rung | study/champion | file.ts#export | file.ts#export/champion | microbench[/test]>",
-      'a rung of a study or a variant of one ("study/rung variant"), the study\'s best kernel so far, your own kernel, or the microbenchmarks as a C++ program (with --selftest)',
+      "<kernel>",
+      'study/rung, also a variant of one ("study/rung variant"); study/champion, its best kernel so far; file.ts#export, your own, and file.ts#export/champion; or microbench[/test], the microbenchmarks as a C++ program (with --selftest)',
     )
     .addOption(new Option("--target <target>", "language").choices(emitTargetNames).default("js"))
     .addOption(subgroupOption())

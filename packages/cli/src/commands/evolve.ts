@@ -87,7 +87,8 @@ async function evolve(name: string, options: EvolveFlags): Promise<number> {
     progress.end();
     interruption.end();
     if (options.json) printJson(result);
-    else if (result.interrupted || study.ladder === undefined) printText(describe(result, null));
+    else if (result.interrupted || result.history.length === 0 || study.ladder === undefined)
+      printText(describe(result, null));
     else {
       const { rungs, timeKind } = await study.ladder.run({
         device: options.device,
@@ -180,8 +181,9 @@ function describe(result: EvolveResult, ladder: Pick<LadderReport, "rungs" | "ti
   const best = fastestRung(ladder?.rungs ?? []);
   const rejected = result.rejected.map(({ reason, count }) => `${count} ${reason}`).join(", ");
   return [
-    `\nCycles of this run, ${result.study} on ${result.profile}: ${result.input}\n`,
-    cycles,
+    ...(result.history.length === 0
+      ? [`\nNo cycle in this run, ${result.study} on ${result.profile}: ${result.input}`]
+      : [`\nCycles of this run, ${result.study} on ${result.profile}: ${result.input}\n`, cycles]),
     ...(ladder === null
       ? []
       : [`\nThe ladder on the same input, ${timeKind}\n`, ladderTable(ladder.rungs, ladder.timeKind)]),

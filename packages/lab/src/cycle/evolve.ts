@@ -96,8 +96,6 @@ export async function evolve(study: Study, options: EvolveOptions): Promise<Evol
     const policy = workspace.policy();
     const agent = options.agent ?? policy.sampler;
     samplerNamed(agent);
-    const open = options.openJudge ?? openJudgeProcess;
-    judge = await open(study, input, { device, signal: options.signal });
     const objective: Objective = {
       study: study.id,
       title: study.title,
@@ -106,6 +104,11 @@ export async function evolve(study: Study, options: EvolveOptions): Promise<Evol
       device,
       profile: opened.profile,
     };
+    const key = objectiveKey(objective);
+    const isBegun = workspace.records().some((record) => objectiveKey(record.objective) === key);
+    const open = options.openJudge ?? openJudgeProcess;
+    // It takes a while to open: not where there is nothing to judge.
+    if (cycles > 0 || !isBegun) judge = await open(study, input, { device, signal: options.signal });
     const trialsPerCycle = options.trialsPerCycle ?? policy.trialsPerCycle;
     const run = new Run({
       workspace,
@@ -134,7 +137,8 @@ function interrupted(): EvolverError {
 interface RunParts {
   readonly workspace: Workspace;
   readonly study: OpenStudy;
-  readonly judge: Judge;
+  /** Null where nothing will be judged. */
+  readonly judge: Judge | null;
   readonly objective: Objective;
   readonly policy: CycleInput["policy"];
   readonly agent: string;
@@ -160,7 +164,7 @@ class Run {
   constructor({ workspace, study, judge, objective, policy, agent, seed, options }: RunParts) {
     this.#workspace = workspace;
     this.#study = study;
-    this.#judge = judge;
+    this.#judge = judge as Judge;
     this.#objective = objective;
     this.#policy = policy;
     this.#agent = agent;

@@ -42,6 +42,16 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** Where a folder cannot be looked into, it may well have a workspace. @throws EvolverError FILE_NOT_READABLE */
+function wantReadable(root: string): void {
+  try {
+    readdirSync(root);
+  } catch (error) {
+    const missing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (!missing) throw notReadable(root, error);
+  }
+}
+
 /**
  * Reads the records of a workspace that need not be open.
  *
@@ -49,6 +59,7 @@ function namesIn(folder: string): string[] {
  */
 export function readRecords(folder: string): CycleRecord[] {
   const root = resolve(folder);
+  wantReadable(root);
   if (!hasOurFiles(root) && !hadOurFiles(root))
     throw new EvolverError("WORKSPACE_NOT_FOUND", `There is no workspace at ${root}.`, {
       hint: "run `npx evolver evolve <study>` first, or name another with --workspace DIR",
