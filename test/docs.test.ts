@@ -3,6 +3,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attentionEvidence } from "@evolver/attention/study";
+import { filesTable, tasksTable } from "@evolver/tasks/study";
 import { anchor, EVIDENCE_BLOCKS, evidenceBlocks, evidencePlots } from "@evolver/guide";
 import { plotSvg } from "@evolver/guide/charts";
 import { describe, expect, it } from "vitest";
@@ -71,6 +72,18 @@ describe("documents", () => {
     const showing = documents().filter((path) => read(path).includes(`<!-- generated:${name} -->`));
     expect(showing.length).toBeGreaterThan(0);
     for (const path of showing) expect(replaceGenerated(read(path), name, text, false)).toBe(read(path));
+  });
+});
+
+describe("docs/tasks.md", () => {
+  it.each([
+    ["tasks", tasksTable],
+    ["files", filesTable],
+  ])("shows %s as the evidence gives it: node tools/docs/docs.ts tasks files", (name, make) => {
+    const markdown = read(join("docs", "tasks.md"));
+    const text = make(join(root, "evidence", "h200"));
+    expect(replaceGenerated(markdown, name, text, false)).toBe(markdown);
+    expect(markdown).toContain(text);
   });
 });
 
