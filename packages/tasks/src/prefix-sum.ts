@@ -72,7 +72,7 @@ export const prefixSum = tunable("prefixSum", {
           .scratch("sums", f32, tiles)
           .scratch("prefixes", f32, tiles)
           .launch(tileSums.at(choices), { workgroups, args: { x: "x", sums: "sums", n, tiles } })
-          .launch(cumsumRows.at({ threads: 1024, loads: 8 }), {
+          .launch(cumsumRows.at({ threads: 256, loads: 8 }), {
             workgroups: 1,
             args: { x: "sums", y: "prefixes", rows: 1, columns: tiles },
           })
