@@ -31,6 +31,7 @@ const WORKSPACE = "evolver-workspace";
 const GENERATED: Readonly<Record<string, string>> = {
   devices: "npx evolver devices",
   "main-job": `npx evolver evolve attention --workspace ${WORKSPACE}`,
+  "own-kernel": `npx evolver evolve ${join(root, "examples", "tune", "softmax.ts")} --cycles 2 --workspace ${WORKSPACE}`,
   ladder: "npx evolver ladder attention",
 };
 

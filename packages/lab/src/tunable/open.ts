@@ -138,9 +138,7 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
     }
     if (counters !== null)
       observations.push(...countersInWords(counters, movedBytes(planOf(this.#objective, this.#problem()))));
-    observations.push(
-      point === null ? "A kernel that is not a point of the space." : `${this.describe(point)}.`,
-    );
+    if (point === null) observations.push("A kernel that is not a point of the space.");
     return { bottleneck, observations, axes: [] };
   }
 

@@ -61,9 +61,10 @@ export interface CycleRecord {
   readonly next: readonly string[];
 }
 
-/** Eight hexadecimal digits that tell objectives apart. */
+/** Eight hexadecimal digits that tell objectives apart. A file counts by what is in it, wherever it lies. */
 export function objectiveKey({ study, input, device, profile }: Objective): string {
-  return sha256(canonicalJson({ study, input, device, profile })).slice(0, 8);
+  const named = Object.entries(input).filter(([name]) => typeof input[`${name}Hash`] !== "string");
+  return sha256(canonicalJson({ study, input: Object.fromEntries(named), device, profile })).slice(0, 8);
 }
 
 /** The folder of an objective's champion and its name in renderings. */

@@ -9,10 +9,12 @@ import {
   evolve,
   fileStudy,
   isTrusted,
+  objectiveSlug,
   openJudgeInProcess,
   studyOf,
   type EvolveEvent,
   type EvolveResult,
+  type Objective,
   type OpenStudy,
   type StudyInput,
   type Verdict,
@@ -277,6 +279,20 @@ describe("a study", () => {
       study(sixTimes).kernel?.({ ...request, candidate: { kind: "rung", id: "baseline" } }),
     ).toThrow('"six times" is 2 launches');
   });
+});
+
+it("is the same objective wherever its file lies, and another one where the file has changed", () => {
+  const objective = (file: string, fileHash: string): Objective => ({
+    study: "double",
+    title: "double",
+    input: { file, fileHash, export: "double", n: 8 },
+    inputTitle: "n 8",
+    device: "sim",
+    profile: "any",
+  });
+  const slug = objectiveSlug(objective("/here/double.ts", "1234"));
+  expect(objectiveSlug(objective("/there/double.ts", "1234"))).toBe(slug);
+  expect(objectiveSlug(objective("/here/double.ts", "5678"))).not.toBe(slug);
 });
 
 describe("a file", () => {
