@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TasksReport } from "@evolver/studies";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { evolver } from "./support/command.ts";
+import { evolver, start } from "./support/command.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -71,6 +71,21 @@ it("goes on where a task fails, and says so", async () => {
     bench("--only", "sum", "--peer", "no-such-program", "--device", "cpu"),
   );
   expect([code, stdout]).toEqual([1, expect.stringContaining("sum failed: PEER_FAILED")]);
+}, 60_000);
+
+it("stops on Ctrl-C, and reports what is finished", async () => {
+  let asked = false;
+  const { finished } = start(bench("--only", "sum,rms-norm,adam", "--json"), {
+    onStderr(text, child) {
+      if (asked || !text.includes("rms-norm")) return;
+      asked = true;
+      child.kill("SIGINT");
+    },
+  });
+  const { code, stdout } = await finished;
+  const { tasks, interrupted, failures } = JSON.parse(stdout) as TasksReport;
+  expect({ code, interrupted, failures }).toEqual({ code: 130, interrupted: true, failures: [] });
+  expect(tasks.map(({ id }) => id)).toEqual(["sum"]);
 }, 60_000);
 
 it("refuses tasks that there are not, before any work", async () => {

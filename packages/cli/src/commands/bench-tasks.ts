@@ -3,7 +3,7 @@
 import { duration, NOTHING, orNothing, percent } from "@evolver/base";
 import { DEFAULT_POLICY } from "@evolver/lab";
 import { loadTasks, type TaskReport, type TasksReport } from "@evolver/studies";
-import { stopOnSignals } from "../interruption.ts";
+import { interruptedCode, stopOnSignals } from "../interruption.ts";
 import { EXIT, printJson, printText, table } from "../output.ts";
 import { checkWorkspaceFolder } from "../output-files.ts";
 import { openProgress } from "../progress.ts";
@@ -44,6 +44,7 @@ export async function benchTasks(flags: TasksFlags): Promise<number> {
     progress.end();
     if (flags.json) printJson(report);
     else printText(describe(report));
+    if (report.interrupted) return interruptedCode();
     return report.failures.length === 0 ? EXIT.done : EXIT.no;
   } finally {
     progress.end();

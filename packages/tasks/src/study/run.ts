@@ -54,6 +54,8 @@ export interface TasksReport {
   readonly peer: string | null;
   readonly tasks: readonly TaskReport[];
   readonly failures: readonly { readonly id: string; readonly why: string }[];
+  /** Whether it was stopped: tasks that were not finished are left out. */
+  readonly interrupted: boolean;
 }
 
 /** Rounds in which the champion and the other library take turns. */
@@ -73,27 +75,31 @@ export async function runTasks(options: TasksOptions): Promise<TasksReport> {
     peer: null as string | null,
   };
   try {
-    for (const [done, id] of options.ids.entries()) {
-      options.signal?.throwIfAborted();
-      options.onTask?.(id, done, options.ids.length);
+    for (const [index, id] of options.ids.entries()) {
+      if (options.signal?.aborted === true) break;
+      options.onTask?.(id, index, options.ids.length);
       try {
-        const { report, ...more } = await runTask(id, options, peer);
+        const done = await runTask(id, options, peer);
+        if (done === null) break;
+        const { report, ...more } = done;
         reports.push(report);
         Object.assign(about, more, { peer: more.peer ?? about.peer });
       } catch (error) {
-        options.signal?.throwIfAborted();
+        if (options.signal?.aborted === true) break;
         failures.push({
           id,
           why: error instanceof EvolverError ? `${error.code}: ${error.what}` : String(error),
         });
       }
     }
-    return { device: options.device, ...about, tasks: reports, failures };
+    const interrupted = options.signal?.aborted === true;
+    return { device: options.device, ...about, tasks: reports, failures, interrupted };
   } finally {
     peer?.close();
   }
 }
 
+/** @returns null where it was stopped */
 async function runTask(id: string, options: TasksOptions, peer: Peer | null) {
   const { device, trials, seed, workspace, profile, signal } = options;
   const task = findTask(id);
@@ -110,6 +116,7 @@ async function runTask(id: string, options: TasksOptions, peer: Peer | null) {
     workspace,
     signal,
   });
+  if (result.interrupted) return null;
   const { champion, baseline, roof } = result;
   const point = champion.candidate.kind === "point" ? champion.candidate.point : {};
   const beside =
