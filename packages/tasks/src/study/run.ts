@@ -67,6 +67,7 @@ const BATCH_MS = 10;
 export async function runTasks(options: TasksOptions): Promise<TasksReport> {
   const reports: TaskReport[] = [];
   const failures: { id: string; why: string }[] = [];
+  const isStopped = (): boolean => options.signal?.aborted === true;
   const peer = options.peer === null ? null : new Peer(options.peer);
   const about = {
     deviceName: options.device,
@@ -76,7 +77,7 @@ export async function runTasks(options: TasksOptions): Promise<TasksReport> {
   };
   try {
     for (const [index, id] of options.ids.entries()) {
-      if (options.signal?.aborted === true) break;
+      if (isStopped()) break;
       options.onTask?.(id, index, options.ids.length);
       try {
         const done = await runTask(id, options, peer);
@@ -85,15 +86,14 @@ export async function runTasks(options: TasksOptions): Promise<TasksReport> {
         reports.push(report);
         Object.assign(about, more, { peer: more.peer ?? about.peer });
       } catch (error) {
-        if (options.signal?.aborted === true) break;
+        if (isStopped()) break;
         failures.push({
           id,
           why: error instanceof EvolverError ? `${error.code}: ${error.what}` : String(error),
         });
       }
     }
-    const interrupted = options.signal?.aborted === true;
-    return { device: options.device, ...about, tasks: reports, failures, interrupted };
+    return { device: options.device, ...about, tasks: reports, failures, interrupted: isStopped() };
   } finally {
     peer?.close();
   }
