@@ -91,6 +91,16 @@ describe("a kernel", () => {
 
   it.each([
     [{}, "REFERENCE_MISSING", 'kernel "count" has no reference'],
+    [{ reference: () => undefined }, "REFERENCE_INVALID", "gives no output"],
+    [
+      {
+        reference: () => {
+          throw new TypeError("not yet");
+        },
+      },
+      "FUNCTION_THREW",
+      'the reference of "count" threw: not yet',
+    ],
     [{ reference: () => ({ work: [] }) }, "REFERENCE_INVALID", 'gives nothing for "bins"'],
     [
       { reference: () => ({ x: [], bins: [] }) },

@@ -21,7 +21,7 @@ import {
 } from "@evolver/kernel";
 import { workgroupCounts } from "./plan.ts";
 import type { Plan, PlanArgument, PlanBuffer, PlanBuild } from "./plan.ts";
-import { fullVariants, type Choosing, type Problem, type Tunable } from "./tunable.ts";
+import { callAuthor, fullVariants, type Choosing, type Problem, type Tunable } from "./tunable.ts";
 
 /**
  * A kernel as something to improve.
@@ -33,7 +33,7 @@ export function tunableOf<P extends Params, T extends Tune>(given: Kernel<P, T>)
   const kernel = given as Kernel<Params, Tune>;
   const { name, params, site, reference } = kernel;
   const where = [site.location];
-  const first = kernel.launch(leastSizes(kernel.sizes));
+  const first = callAuthor(`the example of "${name}"`, site, () => kernel.launch(leastSizes(kernel.sizes)));
   if (first === null)
     throw new EvolverError("EXAMPLE_MISSING", `kernel "${name}" has no example`, {
       where,
@@ -132,7 +132,9 @@ class TunableKernel implements Tunable {
 }
 
 const launchOf = (kernel: Kernel, sizes: Problem["sizes"], subgroup?: number): ExampleLaunch<Params> =>
-  kernel.launch(sizes, subgroup) as ExampleLaunch<Params>;
+  callAuthor(`the example of "${kernel.name}"`, kernel.site, () =>
+    kernel.launch(sizes, subgroup),
+  ) as ExampleLaunch<Params>;
 
 const isOneOf = (given: unknown): given is OneOf =>
   typeof given === "object" && given !== null && "oneOf" in given;
@@ -156,7 +158,8 @@ function referenceOf(
     if (param.kind === "type") return [name, scalars[name] ?? scalarOf(given as number | OneOf)];
     return [name, inputs[name] ?? new Float64Array(contentsLength(given as Contents))];
   });
-  return kernel.reference?.(Object.fromEntries(all), round) ?? {};
+  const call = () => kernel.reference?.(Object.fromEntries(all), round) ?? {};
+  return callAuthor(`the reference of "${kernel.name}"`, kernel.site, call);
 }
 
 /** What each buffer of a kernel is to its plan, by what the kernel may do to it and what the reference gives for it. */
@@ -166,6 +169,11 @@ function rolesOf(kernel: Kernel, first: ExampleLaunch<Params>): ReadonlyMap<stri
   const buffers = Object.entries(kernel.params).flatMap(([name, param]) =>
     param.kind === "buffer" ? [[name, param] as const] : [],
   );
+  if (outputs.size === 0)
+    throw new EvolverError("REFERENCE_INVALID", `the reference of kernel "${kernel.name}" gives no output`, {
+      where: [kernel.site.location],
+      hint: "return what the kernel writes, by name: return { y }",
+    });
   const unknown = [...outputs].find((name) => !buffers.some(([known]) => known === name));
   if (unknown !== undefined)
     throw new EvolverError(

@@ -9,6 +9,7 @@ import {
   captureSite,
   chosen,
   defaultChoices,
+  siteOfThrown,
   sized,
   whyNoSizes,
   whyNoTune,
@@ -135,11 +136,15 @@ export class TunablePlan implements Tunable {
   }
 
   plan({ sizes }: Problem, choices: Choosing, build: PlanBuild): Plan {
-    return this.#options.plan(sized(this.sizes, sizes, `"${this.name}"`), choices, build);
+    const all = sized(this.sizes, sizes, `"${this.name}"`);
+    return callAuthor(`the plan of "${this.name}"`, this.site, () => this.#options.plan(all, choices, build));
   }
 
   contents(sizes: Problem["sizes"]): Readonly<Record<string, Contents>> {
-    return (this.#options.contents?.(sizes) ?? {}) as Readonly<Record<string, Contents>>;
+    const call = () => this.#options.contents?.(sizes) ?? {};
+    return callAuthor(`\`contents\` of "${this.name}"`, this.site, call) as Readonly<
+      Record<string, Contents>
+    >;
   }
 
   reference(
@@ -147,7 +152,28 @@ export class TunablePlan implements Tunable {
     { sizes }: Problem,
     round: Round,
   ): Readonly<Record<string, ArrayLike<number> | undefined>> {
-    return this.#options.reference(inputs, sizes, round);
+    const call = () => this.#options.reference(inputs, sizes, round);
+    return callAuthor(`the reference of "${this.name}"`, this.site, call) ?? {};
+  }
+}
+
+/**
+ * Calls a function of a kernel's author, and says of what it throws where that was.
+ *
+ * @param what which function it is: `the reference of "matmul"`
+ * @throws EvolverError FUNCTION_THREW
+ */
+export function callAuthor<T>(what: string, site: Site, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof EvolverError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new EvolverError("FUNCTION_THREW", `${what} threw: ${message}`, {
+      where: error instanceof Error ? [siteOfThrown(error).location] : [site.location],
+      hint: "correct it; where it throws to say that choices do not fit together, the first choices must fit all sizes",
+      cause: error,
+    });
   }
 }
 

@@ -24,7 +24,7 @@ const wordTypeOf = (data: AnyTypedArray): WordType =>
   data instanceof Float32Array ? "f32" : data instanceof Int32Array ? "i32" : "u32";
 
 /** The most that a buffer may have, in elements: 1 GiB of four bytes each. */
-const MAX_BUFFER_LENGTH = 2 ** 28;
+export const MAX_BUFFER_LENGTH = 2 ** 28;
 /** The most that may be zeroed once, in elements: it is read back after each run that is looked at. */
 const MAX_ZEROED_ONCE = 2 ** 16;
 

@@ -12,7 +12,8 @@ import {
   type RunnablePlan,
   type Tunable,
 } from "@evolver/device";
-import { EvolverError } from "@evolver/base";
+import { EvolverError, grouped } from "@evolver/base";
+import { MAX_BUFFER_LENGTH } from "../judge/candidate-plan.ts";
 import { elementBytes, emitTargets, sharedMemoryBytes, type EmitTarget } from "@evolver/kernel";
 import type { MachineProfile } from "@evolver/machine";
 import type { Case, Expected } from "../study/case.ts";
@@ -174,6 +175,15 @@ export class OpenTunable implements OpenStudy<Point, TunableShape> {
   /** The baseline and the data of the smallest random case, before anything is made. */
   #check(): void {
     const { tunable, sizes, build } = this.#objective;
+    const long = planOf(this.#objective, this.#problem()).buffers.find(
+      ({ length }) => length > MAX_BUFFER_LENGTH,
+    );
+    if (long !== undefined)
+      throw new EvolverError(
+        "INVALID_SIZE",
+        `with ${titleOf(sizes)} the buffer "${long.name}" would have ${grouped(long.length)} elements, and ${grouped(MAX_BUFFER_LENGTH)} are the most`,
+        { where: [tunable.site.location], hint: "choose smaller sizes" },
+      );
     const [first] = casesOf({ tunable, sizes, build }, 1);
     const why = this.#whyInvalid(this.baseline);
     const where = [tunable.site.location];

@@ -262,6 +262,13 @@ describe("a study", () => {
     await expect(open(tunableOf(logs({})))).rejects.toMatchObject({ code: "DATA_INVALID" });
   });
 
+  it("refuses sizes that no device has room for, before anything is made", async () => {
+    await expect(open(tunableOf(dot), { n: 2 ** 29 })).rejects.toMatchObject({
+      code: "INVALID_SIZE",
+      message: expect.stringContaining('the buffer "x" would have 536,870,912 elements'),
+    });
+  });
+
   it("gives a kernel and its self-test", () => {
     const request = {
       candidate: { kind: "rung", id: "fast" },
