@@ -75,12 +75,13 @@ async function boundOrNull(device: Device, plan: Plan, inputs: Inputs): Promise<
 
 const TOO_LARGE: readonly string[] = ["WORKGROUP_TOO_LARGE", "SHARED_MEMORY_TOO_LARGE"];
 
-/** An error of no code of ours is the author's, who says that there is no such plan. */
+/** A plain error is the author's, who says that there is no such plan: of the body it comes as it is. */
 function planOrNull(make: () => Plan): Plan | null {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Error && error.constructor === Error) return null;
+    const own = error instanceof EvolverError && error.code === "FUNCTION_THREW" ? error.cause : error;
+    if (own instanceof Error && own.constructor === Error) return null;
     throw error;
   }
 }
